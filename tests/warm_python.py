@@ -32,7 +32,7 @@ MODULES = (
     "yaml",
     "toolmd._cli.commands", "toolmd._cli.serving", "toolmd._cli.verbs.calls",
     "toolmd._cli.verbs.check", "toolmd._cli.verbs.runs", "toolmd._cli.verbs.serve",
-    "toolmd._http.app", "toolmd._mcp.server", "toolmd._skills.engine.engine",
+    "toolmd._http.app", "toolmd._mcp.server", "toolmd._skills.engine",
     "toolmd._store.confirmations", "toolmd._workspace.workspace",
 )  # fmt: skip
 

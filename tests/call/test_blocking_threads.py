@@ -1,12 +1,9 @@
 """Blocking calls run in kept threads; beyond their number, calls wait in order."""
 
 import asyncio
-import contextvars
-import gc
 import os
 import sys
 import threading
-import weakref
 
 import pytest
 from tests import warm_python
@@ -39,22 +36,6 @@ def blocker():
     made = Authentication()
     yield made
     made.opened.set()
-
-
-def test_400_blocking_calls_at_once_all_run(harness, tool):
-    crowd = threading.Barrier(MAX_THREADS // 2)
-
-    def meet():
-        # As many wait for one another as a half of the places: they do run side by side.
-        crowd.wait(20)
-
-    world = harness(tool("meet", meet))
-
-    async def main():
-        calls = (world.dispatcher.call("meet", "{}") for _ in range(3 * MAX_THREADS // 2))
-        return await asyncio.gather(*calls)
-
-    assert {result.outcome for result in asyncio.run(main())} == {"ok"}
 
 
 def test_functions_beyond_the_threads_run_in_order(blocker):
@@ -90,59 +71,6 @@ def test_a_cancelled_function_that_still_waits_never_runs(blocker):
 
     asyncio.run(main())
     assert ran == ["third"]
-
-
-def test_queued_functions_of_a_closed_loop_never_run(blocker):
-    threads = Threads("one", most=1)
-    ran = []
-    loop = asyncio.new_event_loop()
-    left = [loop.create_task(threads.run(blocker)),
-            loop.create_task(threads.run(lambda: ran.append("left")))]  # fmt: skip
-    loop.run_until_complete(asyncio.sleep(0))
-    blocker.wait_for(1)
-    loop.close()
-    blocker.opened.set()
-    asyncio.run(threads.run(lambda: ran.append("later")))
-    assert ran == ["later"]
-    assert not any(task.done() for task in left)
-
-
-def test_a_function_sees_the_context_variables_of_its_caller_and_changes_none():
-    threads = Threads("context", most=1)
-    name = contextvars.ContextVar("name", default="nobody")
-
-    def swap():
-        before = name.get()
-        name.set("the thread")
-        return before
-
-    async def called_by(who):
-        name.set(who)
-        return await threads.run(swap), name.get()
-
-    async def main():
-        return await asyncio.gather(called_by("Ana"), called_by("Ben"))
-
-    assert asyncio.run(main()) == [("Ana", "Ana"), ("Ben", "Ben")]
-
-
-def test_references_of_a_function_are_released_before_the_next_one_runs():
-    threads = Threads("kept", most=1)
-
-    class Thing:
-        pass
-
-    async def main():
-        thing = Thing()
-        known = weakref.ref(thing)
-        await threads.run(lambda thing=thing: None)
-        del thing
-        # The thread settles the call before it forgets it: the next one finds it free.
-        await threads.run(lambda: None)
-        gc.collect()
-        return known()
-
-    assert asyncio.run(main()) is None
 
 
 def test_a_call_that_times_out_in_the_queue_never_runs(harness, tool, blocker):

@@ -113,7 +113,7 @@ class World:
 
     @property
     def ready(self):
-        return self.dispatcher.tools.used("say")
+        return self.dispatcher.tools["say"]
 
     def call(self, word="hello"):
         return self.harness.call("say", {"word": word}, **CALLER)

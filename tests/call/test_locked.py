@@ -49,17 +49,6 @@ class World:
             somebody.execute("ROLLBACK")
 
 
-class Wait:
-    """A way to wait that ends when the test says so."""
-
-    def __init__(self):
-        self.begun, self.over = asyncio.Event(), asyncio.Event()
-
-    async def sleep(self, seconds):
-        self.begun.set()
-        await self.over.wait()
-
-
 @pytest.fixture
 def world(harness, tool, tmp_path):
     return World(harness, tool, tmp_path)
@@ -154,13 +143,3 @@ def test_a_store_that_is_locked_at_its_first_opening_is_retried(world):
         return await waiting
 
     assert not denied(run(world.time, main))
-
-
-def test_a_pending_call_can_be_read_by_its_id(world):
-    dispatcher = world.dispatcher()
-    held = asyncio.run(made(dispatcher))[0]
-
-    seen = asyncio.run(dispatcher.confirmations.get(held))
-
-    assert (seen.id, seen.state) == (held, "pending")
-    assert asyncio.run(dispatcher.confirmations.get("none")) is None

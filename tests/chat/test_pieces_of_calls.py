@@ -24,8 +24,8 @@ def piece(index: Any, own: Any, name: Any, arguments: Any) -> Any:
         [(0, "a", "find", '{"q":'), (0, "a", "find", " 1}"), (1, "b", "ping", "{}")],
         [(0, "a", "fi", '{"q":'), (0, "", "nd", " 1}"), (1, "b", "ping", "{}")],
         [(1, "b", "ping", "{}"), (0, "a", "find", '{"q": 1}')],
+        [(0, "a", "find", '{"q":'), (0, "b", "ping", "{}"), (0, "a", None, " 1}")],
     ],
-    ids=["as the API says", "one index", "no index", "repeated", "name in pieces", "out of order"],
 )
 def test_a_new_id_is_a_new_call_whatever_its_index(pieces: Any) -> None:
     reply = Pieces(lambda _: None)

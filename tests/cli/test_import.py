@@ -128,6 +128,7 @@ def test_a_folder_of_skills_is_read_whole(shop) -> None:
         "made skills_md/tie/ (1 file)",
     ]
     assert "not imported: tie: a second skill of this name" in typed.err
+    assert "theirs/tie/SKILL.md, this one in theirs/twin/SKILL.md" in typed.err
 
 
 def test_a_skill_whose_file_or_folder_exists_is_left_out_whole(shop) -> None:

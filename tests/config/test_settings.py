@@ -204,12 +204,11 @@ def test_a_state_folder_of_an_unknown_user_is_reported(tmp_path: Path) -> None:
         load_settings(tmp_path, overrides={"state": "~nobody-of-this-name/x"}, environ={})
 
 
-def test_the_tables_of_chat_and_trace_are_read(tmp_path: Path) -> None:
-    write(tmp_path, '[chat]\nmodel = "m"\n[trace]\ncontent = true\n')
+def test_the_table_of_chat_is_read(tmp_path: Path) -> None:
+    write(tmp_path, '[chat]\nmodel = "m"\n')
     environ = {"TOOLMD_CHAT_BASE_URL": "http://127.0.0.1:1/v1"}
     settings = load_settings(tmp_path, environ=environ)
     assert settings.chat == ChatSettings(model="m", base_url="http://127.0.0.1:1/v1")
-    assert settings.trace.content is True
 
 
 BAD_CHATS = ['base_url = "ftp://x"', 'model = ""', "max_tokens = 50"]

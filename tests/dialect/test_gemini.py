@@ -75,7 +75,7 @@ def test_a_confidence_is_removed_from_the_arguments() -> None:
     [
         (answer({"functionCall": {"args": {}}}), "call 1: name must be the tool's name"),
         (answer({"functionCall": {"name": "x", "args": "{}"}}), "call 1: args must be an object"),
-        (answer({"functionCall": "x"}), "call 1: a functionCall has the keys"),
+        (answer({"functionCall": "x"}), "call 1: a call has the keys name and args"),
         (answer(PARTS[3], reason="MAX_TOKENS"), "cut off at its token limit"),
         (answer(PARTS[3], reason="SAFETY"), r"ended early \(SAFETY\)"),
         (answer({"functionCall": {"name": "x", "partialArgs": [{}]}}), "piece of a stream"),

@@ -169,5 +169,5 @@ def test_a_heap_of_signs_costs_no_more_than_in_proportion(heap):
             parse_reply(text, "inline")
         return time.process_time() - began
 
-    whole = min(cost(240_000) for _ in range(3))
-    assert whole < 2
+    # A second time where the machine was busy.
+    assert cost(240_000) < 2 or cost(240_000) < 2

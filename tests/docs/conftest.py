@@ -4,7 +4,7 @@ The info string shows the kind of a block:
 
 - `console`: lines after `$ ` (continued after `> `) run in a shell and their output is
   compared, where `...` matches anything; the last command must exit with `exit=N`, or 0 without
-  it. Outside of the README and the tutorials, a plain `toolmd` command runs in this process;
+  it. Outside of the README, a plain `toolmd` command runs in this process;
 - a language and `title="FILE"`: the block is written to that file; `into="FILE"` adds it there;
 - `python`: executed, with `await` allowed; a `text output` block after it shows its output;
 - `sh`: not executed; `make` must have the target, `toolmd` the command, and a word with a slash
@@ -44,7 +44,7 @@ TO_INSTALL = re.compile(r"`pip install \./plugins/(toolmd-[a-z]+)`")
 """A plugin that a page asks its readers to install."""
 PLAIN = re.compile(r"toolmd ((?!serve|dev|worker|doctor)[^$|&;<>*?#`\\~\n]*)")
 """A command that needs no shell, and none of whose effects outlive it."""
-FIRST = ("README.md", "docs/tutorial/")
+FIRST = ("README.md",)
 """The pages whose commands all start programs, as their readers do."""
 LOADS = re.compile(r"<!-- loads (\w+) -->")
 PIP = """\

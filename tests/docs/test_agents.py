@@ -59,14 +59,11 @@ def test_an_agent_stays_short() -> None:
         assert sum(bool(line.strip()) for line in text.splitlines()) <= 27
 
 
-@pytest.mark.parametrize(("answer", "told"), [("y", '"terrace 5"'), ("n", "rejected")])
-def test_the_openai_agent_asks_and_reports_the_decision_to_the_model(
-    project: Path, answer: str, told: str
-) -> None:
+def test_the_openai_agent_asks_and_reports_a_yes_to_the_model(project: Path) -> None:
     first = asking(("book_table", TABLE), text="Let me look.")
     with ModelServer(first, "Done.") as model:
         printed = run(
-            project, "openai_agent.py", f"{answer}\n",
+            project, "openai_agent.py", "y\n",
             OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY="a-key",
         )  # fmt: skip
 
@@ -77,7 +74,7 @@ def test_the_openai_agent_asks_and_reports_the_decision_to_the_model(
     ]  # fmt: skip
     result = model.heard[1]["messages"][2]
     assert result["tool_call_id"] == "call_1"
-    assert told in result["content"]
+    assert '"terrace 5"' in result["content"]
 
 
 def test_the_openai_agent_continues_after_an_unreadable_reply(project: Path) -> None:
@@ -177,10 +174,7 @@ def claude() -> Iterator[Any]:
         server.server_close()
 
 
-@pytest.mark.parametrize(("answer", "told"), [("y", '"terrace 5"'), ("n", "rejected")])
-def test_the_anthropic_agent_asks_and_reports_the_decision_to_the_model(
-    project: Path, claude: Any, answer: str, told: str
-) -> None:
+def test_the_anthropic_agent_asks_and_reports_a_no_to_the_model(project: Path, claude: Any) -> None:
     server = claude(
         [
             {"type": "text", "text": "Let me look."},
@@ -190,7 +184,7 @@ def test_the_anthropic_agent_asks_and_reports_the_decision_to_the_model(
     )
 
     printed = run(
-        project, "anthropic_agent.py", f"{answer}\n",
+        project, "anthropic_agent.py", "n\n",
         ANTHROPIC_BASE_URL=f"http://127.0.0.1:{server.server_port}", ANTHROPIC_API_KEY="a-key",
     )  # fmt: skip
 
@@ -198,12 +192,11 @@ def test_the_anthropic_agent_asks_and_reports_the_decision_to_the_model(
     assert server.heard[0]["tools"][0]["name"] == "book_table"
     (result,) = server.heard[1]["messages"][2]["content"]
     assert result["tool_use_id"] == "toolu_1"
-    assert told in json.dumps(result["content"]).replace("\\", "")
+    assert "rejected" in json.dumps(result["content"])
 
 
-@pytest.mark.parametrize(("answer", "told"), [("y", "terrace 5"), ("n", "rejected")])
-def test_the_mcp_agent_asks_and_gets_the_result(project: Path, answer: str, told: str) -> None:
-    printed = run(project, "mcp_agent.py", f"{answer}\n")
+def test_the_mcp_agent_asks_and_gets_the_result(project: Path) -> None:
+    printed = run(project, "mcp_agent.py", "y\n")
 
     assert printed.startswith(f"['book_table']\n{PROMPT}")
-    assert told in printed
+    assert "terrace 5" in printed

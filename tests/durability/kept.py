@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "skills"))
 
 from run_world import YES, World, skill, tool
 
-from toolmd._skills.engine.engine import Engine
-from toolmd._skills.engine.process import utc_now
+from toolmd._skills.engine import Engine
 from toolmd._skills.interpreter import interpret
+from toolmd._skills.journal import utc_now
 from toolmd._skills.plan import make_plan
 from toolmd._store.database import open_database
 from toolmd._types.run import Answer, Order

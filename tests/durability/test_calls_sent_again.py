@@ -5,7 +5,7 @@ import asyncio
 from kept import Kept
 from run_world import YES, skill, tool
 
-from toolmd._skills.engine.process import utc_now
+from toolmd._skills.journal import utc_now
 from toolmd.errors import NotLoadedError
 
 STEPS = """1. **Act**.

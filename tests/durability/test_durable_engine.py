@@ -10,7 +10,7 @@ import pytest
 from kept import DEADLINE_S, STEPS, Kept, yes
 from run_world import NO, YES, tool
 
-from toolmd._skills.engine.store import MAX_TRIES
+from toolmd._skills.store import MAX_TRIES
 from toolmd.errors import NotFoundError, ToolmdError
 
 

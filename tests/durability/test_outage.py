@@ -8,7 +8,7 @@ import pytest
 from kept import Kept
 from run_world import YES
 
-from toolmd._skills.engine.engine import Engine
+from toolmd._skills.engine import Engine
 from toolmd._skills.interpreter import interpret
 from toolmd._store import STORE_FILE
 from toolmd._store.database import SqliteDatabase
@@ -44,7 +44,7 @@ class Watched(SqliteDatabase):
 def told(caplog, tmp_path, monkeypatch, *ends):
     """Return the log of an engine for these looks."""
     caplog.set_level(logging.WARNING)
-    monkeypatch.setattr("toolmd._skills.engine.engine.ROUND_S", 0.01)
+    monkeypatch.setattr("toolmd._skills.engine.ROUND_S", 0.01)
     database = Watched(tmp_path / STORE_FILE)
     database.rounds = Rounds(tmp_path / "workers", *ends)
     engine = Engine(None, database)

@@ -12,7 +12,7 @@ import pytest
 from kept import STEPS, Kept
 from run_world import YES
 
-from toolmd._skills.engine.engine import LATE, utc_now
+from toolmd._skills.engine import LATE, utc_now
 from toolmd._types.result import SkillResult
 
 TIMEOUT_S = 30

@@ -232,7 +232,7 @@ with Workspace.open(sys.argv[1], overrides={"store": sys.argv[2]}) as workspace:
 def test_an_acceptance_that_is_killed_at_any_moment_is_whole_or_absent(machine: Machine) -> None:
     words = [sys.executable, "-c", ACCEPT, str(machine.root), machine.place]
     ends = set()
-    for turn in range(10):
+    for turn in (0, 1, 3, 6):
         machine.weakened().close()
         with warm_python.Popen(words, stdin=-1, stdout=-1, text=True) as process:
             assert process.stdout.readline() == "ready\n"

@@ -7,11 +7,11 @@ import jsonschema
 import pytest
 
 from toolmd._dialect import system_prompt
-from toolmd._dialect.calls import without_absent
 from toolmd._export.targets import export
 from toolmd._import import read_source
 from toolmd._parse import parse_tool
 from toolmd._types.tool import ToolSpec
+from toolmd._validation import ArgumentsValidator
 
 TEXT = """\
 # Pay
@@ -116,9 +116,8 @@ def test_strict_mode_is_kept_and_its_nulls_are_read_as_absent() -> None:
 
     assert item["function"]["strict"] is True
     assert jsonschema.Draft202012Validator(item["function"]["parameters"]).is_valid(reply)
-    assert without_absent(reply, tool().parameters, []) == {"payment": GOOD[0]}
-    untold = tool(TEXT.replace("- **Discriminator**: kind\n", ""))
-    assert without_absent(reply, untold.parameters, []) == {"payment": GOOD[0]}
+    for read in (tool(), tool(TEXT.replace("- **Discriminator**: kind\n", ""))):
+        assert ArgumentsValidator(read.parameters).validate(reply) == {"payment": GOOD[0]}
 
 
 @pytest.mark.parametrize("target", ["openai", "mcp"])
@@ -149,7 +148,7 @@ def test_prompts_name_each_shape_and_its_fields() -> None:
     prompt = system_prompt([tool()], "inline")
     lines = export("prompt", [tool()]).items.splitlines()
 
-    assert "exactly one of `card`, `iban`, told apart by kind" in prompt
-    assert "  - shape `card`: A credit card\n    - `kind` (string, required" in prompt
+    assert "(object, exactly one of these shapes, required)" in prompt
+    assert "  - shape `card`: A credit card.\n    - `kind` (string, required" in prompt
     assert "  - shape `card`: A credit card." in lines
     assert "    - `iban` (string, required)" in lines

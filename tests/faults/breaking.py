@@ -1,8 +1,11 @@
 """Raise an exception at the n-th function that is entered, without a list of functions."""
 
 import sys
+from collections.abc import Iterator
 from inspect import CO_COROUTINE
+from itertools import islice
 from pathlib import Path
+from types import CodeType
 from typing import Any, Self
 
 import toolmd
@@ -19,12 +22,14 @@ class Fault(Exception):  # noqa: N818 - nobody's own error, so nobody expects it
 class Breaker:
     """Counts the functions of Toolmd that are entered or resumed, and breaks one of them."""
 
-    def __init__(self, at: int, *, once: str = "") -> None:
+    def __init__(self, at: int, *, once: str = "", known: set[Any] | None = None) -> None:
         """Break the function number `at`, from 1.
 
-        Below the folder `once` of the package each function counts when it is entered first.
+        Below the folder `once` of the package each function counts when it is entered first. With
+        `known`, a function counts once for each three functions around it, over all breakers.
         """
         self.at = at
+        self._known = known
         self._once = f"{PACKAGE}/{once}" if once else ""
         self._met: set[Any] = set()
         self._begun: set[Any] = set()
@@ -66,6 +71,11 @@ class Breaker:
             if code in self._met:
                 return
             self._met.add(code)
+        if self._known is not None:
+            place = tuple(islice(_codes(frame), 4))
+            if place in self._known:
+                return
+            self._known.add(place)
         self.seen += 1
         if self.seen == self.at:
             self.chain = tuple(_around(frame))
@@ -73,12 +83,15 @@ class Breaker:
             raise Fault(SECRET)
 
 
-def _around(frame: Any) -> list[str]:
-    found = []
+def _codes(frame: Any) -> Iterator[CodeType]:
     while frame is not None:
-        code = frame.f_code
-        if code.co_filename.startswith(PACKAGE):
-            file = Path(code.co_filename).relative_to(PACKAGE).as_posix()
-            found.append(f"{file}:{code.co_qualname}")
+        if frame.f_code.co_filename.startswith(PACKAGE):
+            yield frame.f_code
         frame = frame.f_back
-    return found
+
+
+def _around(frame: Any) -> list[str]:
+    return [
+        f"{Path(code.co_filename).relative_to(PACKAGE).as_posix()}:{code.co_qualname}"
+        for code in _codes(frame)
+    ]

@@ -25,6 +25,18 @@ def test_a_call_reaches_the_server_and_its_result_comes_back(tmp_path: Path) -> 
     assert project.lines("calls.txt") == ['echo {"text": "hello"}']
 
 
+def test_a_default_that_the_caller_left_out_is_not_sent(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "echo")
+    file = project.root / "tools_md" / "echo.tool.md"
+    text = file.read_text(encoding="utf-8").replace(
+        "  - **Required**: false\n", "  - **Default**: x\n"
+    )
+    file.write_text(text, encoding="utf-8")
+    with project.open() as workspace:
+        assert called(workspace, "echo").data == {"echo": {}}
+        assert called(workspace, "echo", text=None).data == {"echo": {}}
+
+
 def test_a_denied_call_never_reaches_the_server(tmp_path: Path) -> None:
     project = Guarded(tmp_path / "p", "echo")
     with project.open() as workspace:

@@ -127,14 +127,14 @@ def test_every_request_is_answered_as_documented(kiosk: Kiosk, token: str) -> No
         checks = CHECKS if of_one_tool else [*CHECKS, negative_data_rejection]
         done[operation.label] = fuzz(operation, sent, checks)
     assert len(done) > 20
-    assert sum(done.values()) > 5 * len(done)
+    assert sum(done.values()) > 3 * len(done)
 
 
 def fuzz(operation: Any, headers: dict[str, str], checks: list[Any]) -> int:
     """Return the number of requests that were answered as documented."""
     number = 0
     quick = settings(
-        max_examples=6, database=None, deadline=None, derandomize=True,
+        max_examples=3, database=None, deadline=None, derandomize=True,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
 

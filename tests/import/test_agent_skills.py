@@ -200,13 +200,15 @@ def test_inputs_and_tools_as_lists_of_maps_are_read_by_their_names() -> None:
     text = (
         "---\nname: greet\ninputs:\n  - name: firstName\n    kind: string\n    default: Jane\n"
         "  - name: age\n    kind: integer\n    default: 5\n    required: true\n"
-        "tools:\n  - name: get_weather\n    kind: function\n---\n# Greet\n\nSay hello.\n"
+        "tools:\n  - name: get_weather\n    kind: function\n---\nsystem:\nSay hello.\n\n"
+        "# Customer\n\nHe is {{firstName}}.\n"
     )
     read = skill(text)
     first, age = read.parameters
     assert (first.name, first.shape.default, first.required) == ("firstName", "Jane", False)
     assert (age.shape.types, age.shape.default, age.required) == (("integer",), 5, True)
     assert read.allowed_tools == ("get_weather",)
+    assert (read.title, read.sections["Customer"]) == ("Greet", "He is {{firstName}}.")
 
 
 @pytest.mark.parametrize(

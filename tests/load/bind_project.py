@@ -8,7 +8,7 @@ from tests.definitions import Folder, tool
 from toolmd._load.build import Snapshot, build
 from toolmd._load.cache import Cache
 from toolmd._types.diagnostic import Diagnostic
-from toolmd._workspace.snapshot.reader import READER, FileReader
+from toolmd._workspace.reader import READER, FileReader
 from toolmd.config import load_settings
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolmd._load.cache import INDEX, PAYLOAD, Cache, CacheEntry
-from toolmd._workspace.snapshot.reader import PACKAGES, FileReader
+from toolmd._workspace.reader import PACKAGES, FileReader
 
 
 class CountingReader(FileReader):

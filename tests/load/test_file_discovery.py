@@ -7,7 +7,7 @@ import pytest
 from bind_project import Project, tool
 
 from toolmd._load.files import MAX_DEFINITION
-from toolmd._workspace.snapshot.reader import FileReader
+from toolmd._workspace.reader import FileReader
 
 
 def codes(project: Project) -> list[tuple[str, str]]:

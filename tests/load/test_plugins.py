@@ -9,7 +9,7 @@ from bind_project import Project, parameter, tool
 
 from toolmd._load.build import Snapshot, build
 from toolmd._load.plugins import Plugins
-from toolmd._workspace.snapshot.reader import READER
+from toolmd._workspace.reader import READER
 from toolmd.config import load_settings
 from toolmd.hooks import hookimpl
 

@@ -10,7 +10,7 @@ import pytest
 from tracked import ROOT
 
 INTERFACES = ("_http", "_mcp", "_gateway", "_lsp", "_chat", "_fleet", "adapters")
-SUITE = ("types", "call", "dialect", "expressions")
+SUITE = ("types", "validation", "dialect", "call/guards")
 USE = '''
 import toolmd
 from toolmd.testing import memory_workspace
@@ -72,10 +72,8 @@ def test_a_call_runs_without_the_interfaces(kernel: Path) -> None:
 @pytest.mark.slow
 def test_suites_of_the_kernel_pass_without_the_interfaces(kernel: Path) -> None:
     folders = [f"tests/{name}" for name in SUITE]
-    # A store on Postgres is of `_fleet`.
-    chosen = ("-m", "not slow", "-k", "not postgres")
-    quick = ("-p", "no:cacheprovider", "--hypothesis-profile", "quick")
-    words = ("-m", "pytest", "-q", *quick, *chosen, *folders)
+    quick = ("-p", "no:cacheprovider", "--hypothesis-profile", "quick", "-m", "not slow")
+    words = ("-m", "pytest", "-q", *quick, *folders)
 
     done = run(kernel, *words)
 

@@ -159,6 +159,22 @@ def test_a_service_may_be_named_and_settings_may_be_in_the_pyproject(
     assert run_command(tmp_path, "check").code == 0
 
 
+def test_a_table_that_can_not_be_read_is_not_added(tmp_path: Path) -> None:
+    key = {"type": "apiKey", "in": "header", "name": "X Key"}
+    document = {
+        "openapi": "3.1.0", "servers": [{"url": "https://a.example"}], "security": [{"k": []}],
+        "components": {"securitySchemes": {"k": key}}, "paths": {"/a": {"get": {}}},
+    }  # fmt: skip
+    (tmp_path / "toolmd.toml").write_text("plugins = []\n")
+    (tmp_path / "a.json").write_text(json.dumps(document))
+
+    made = run_command(tmp_path, "import", "openapi", "a.json")
+
+    assert "was not added" in made.err
+    assert (tmp_path / "toolmd.toml").read_text() == "plugins = []\n"
+    assert "no service" in run_command(tmp_path, "check").out
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

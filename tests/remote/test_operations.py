@@ -126,6 +126,40 @@ def test_get_sends_the_rest_in_the_query_and_post_in_the_body(
     assert json_of(put) == {"word": "ä", "deep": True}
 
 
+def test_a_default_that_the_caller_left_out_is_not_sent(
+    tmp_path: Path, service: EchoService
+) -> None:
+    flag = "- **Type**: boolean\n- **Default**: false"
+    nested = """\
+- **Type**: object
+- **Properties**:
+  - **force**:
+    - **Type**: boolean
+    - **Default**: true
+    - **Description**: Force
+  - **rows**:
+    - **Type**: integer
+    - **Description**: Rows"""
+    project = made(tmp_path, service)
+    project.tool("update", "http PATCH /repos/{id}", {
+        "id": REQUIRED, "text": OPTIONAL, "private": flag, "deep": nested,
+        "page": f"{flag}\n- **Sent In**: query", "trace": f"{flag}\n- **Sent In**: header X-T",
+    }, more="\n## Safety\n\n- **Requires Confirmation**: true\n")  # fmt: skip
+    arguments = {"id": "7", "text": "New", "private": None, "deep": {"rows": 1}}
+
+    with Workspace.open(project.root) as workspace:
+        asked = workspace.call_sync("update", arguments)
+        assert asked.confirmation is not None
+        done = workspace.confirmations.approve_sync(asked.confirmation.id)
+
+    assert done.success, done.error
+    (seen,) = service.received
+    assert json_of(seen) == {"text": "New", "deep": {"rows": 1}}
+    assert (seen["query"], seen["headers"].get("x-t")) == ([], None)
+    assert "private" not in asked.confirmation.prompt
+    assert asked.notes == ("null counts as missing: private",)
+
+
 def test_a_form_and_a_whole_body_are_sent_as_such(tmp_path: Path, service: EchoService) -> None:
     project = made(tmp_path, service)
     project.tool("form", "http POST /form", {"name": f"{REQUIRED}\n- **Sent In**: form full[name]"})

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from toolmd._parse import parse_skill, parse_tool
-from toolmd._skills.engine.engine import Engine
+from toolmd._skills.engine import Engine
 from toolmd._skills.interpreter import interpret
 from toolmd._skills.plan import make_plan
 from toolmd._store.database import SqliteDatabase

@@ -195,61 +195,6 @@ def test_an_optional_input_may_be_left_out_of_an_optional_argument() -> None:
     assert found(optional, inputs=inputs) == []
 
 
-KIND = "### kind\n\n- **Type**: string\n- **Required**: true\n- **Enum**: {}\n"
-BOOK = """1. **Book**
-   - **Use**: book
-   - **With**:
-     - time: `day`
-     - kind: `kind`
-"""
-
-
-def test_an_input_with_more_values_than_its_parameter_is_a_warning_with_both_places() -> None:
-    one = only(BOOK, inputs=INPUTS + KIND.format("exam, cleaning, surgery"))
-    assert (one.code, one.severity) == ("argument-mismatch", Severity.WARNING)
-    assert (one.path, one.line, one.column) == ("trial.skill.md", 11, 15)
-    assert one.message == (
-        "`kind` may be surgery, but 'kind' of book (book.tool.md:1) takes only exam, cleaning"
-    )
-
-
-def test_an_input_with_values_that_its_parameter_accepts_has_no_finding() -> None:
-    assert not found(BOOK, inputs=INPUTS + KIND.format("exam"))
-    guarded = BOOK.replace("   - **Use**", "   - **When**: `kind != 'surgery'`\n   - **Use**")
-    assert not found(guarded, inputs=INPUTS + KIND.format("exam, surgery"))
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "reason"),
-    [
-        (
-            (0, 5),
-            (1, 5),
-            "`many` may be 0, but 'many' of order (order.tool.md:1) has the Minimum 1",
-        ),
-        (
-            (1, 9),
-            (1, 5),
-            "`many` may be 9, but 'many' of order (order.tool.md:1) has the Maximum 5",
-        ),
-        ((2, 4), (1, 5), ""),
-        ((None, None), (1, 5), ""),
-    ],
-)
-def test_an_input_with_a_wider_range_than_its_parameter_is_a_warning(ours, theirs, reason) -> None:
-    def bounded(name: str, low: int | None, high: int | None) -> str:
-        bounds = f"- **Minimum**: {low}\n- **Maximum**: {high}\n" if low is not None else ""
-        return f"### {name}\n\n- **Type**: integer\n- **Required**: true\n{bounds}"
-
-    spec = skill(
-        "1. **Order**\n   - **Use**: order\n   - **With**:\n     - many: `many`\n",
-        "order",
-        bounded("many", *ours),
-    )
-    given = check_skill(spec, {"order": tool("order", bounded("many", *theirs))}, {})
-    assert [reason in one.message for one in given] == ([True] if reason else [])
-
-
 def test_an_unused_requirement_is_reported() -> None:
     spec = skill(FIND, "find, book", INPUTS)
     [one] = check_skill(spec, TOOLS, {})
@@ -299,13 +244,6 @@ def test_the_help_for_a_missing_fact_names_the_caller_before_the_input() -> None
     assert one.message.startswith("ward requires the context `patient`")
     assert one.help.startswith("the caller should supply the patient")
     assert one.help.endswith("trusts the input, which a model may write")
-
-
-def test_only_reading_skills_may_do_without_a_record() -> None:
-    metadata = "- **Durable**: no\n"
-    assert found(FIND, "find", metadata=metadata) == []
-    book = "1. **Book**\n   - **Use**: book\n   - **With**:\n     - time: noon\n     - kind: exam\n"
-    assert only(book, "book", metadata=metadata).code == "not-durable"
 
 
 def test_a_prose_workflow_is_a_hint_and_hides_no_more_than_hints() -> None:

@@ -9,8 +9,7 @@ from toolmd._parse.fields.table import KEY_BY_FOLD, key_instead
 from toolmd._parse.steps.values import READERS
 from toolmd._parse.words import fold
 from toolmd._parse.writing.texts import WRITERS
-from toolmd._skills.check import check_skill
-from toolmd._skills.check.walk import StepCheck
+from toolmd._skills.check import StepCheck, check_skill
 from toolmd._skills.graph import chart_of
 from toolmd._skills.run import Run
 from toolmd._types.skill import STEP_KEYS, SkillSpec, Step, StepKey, step_json

@@ -206,9 +206,3 @@ def test_a_wait_is_drawn_and_its_step_waits() -> None:
     asyncio.run(scene(small_world()))
     assert "wait 7200s" in plain(mermaid(chart_of(later("2h"))))
     assert "wait until timestamp(day)" in plain(mermaid(chart_of(later("`timestamp(day)`", DAY))))
-
-
-def test_a_skill_that_waits_and_is_not_durable_has_a_warning() -> None:
-    spec = skill("1. **Wait**: 2h\n", metadata="- **Durable**: no\n")
-
-    assert [one.code for one in check_skill(spec, {}, {})] == ["not-durable"]

@@ -199,7 +199,7 @@ def test_a_keyword_is_shown_in_the_prompt(name: str) -> None:
     shown = "" if case.value is True else str(case.value)
     prompt = system_prompt([spec], "inline").split("`value` (", 1)[1]
 
-    assert f"{case.type}, required, " in prompt
+    assert f"{case.type}, required)" in prompt
     assert shown in prompt
     assert shown in in_words(row.word, case.value)
 

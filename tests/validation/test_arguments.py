@@ -192,8 +192,19 @@ def test_a_tool_that_ignores_unknown_keys_drops_and_reports_them_at_every_depth(
     shape = Schema(types=("array",), items=NESTED)
     validator = ArgumentsValidator((Parameter(name="x", shape=shape),), ignore_unknown=True)
     given = {"x": [{"name": "a", "colour": 1}], "size": 2}
-    assert validator.validate(given) == {"x": [{"name": "a", "retries": 3}]}
-    assert validator.dropped(given) == ("x[0].colour", "size")
+    notes: list[str] = []
+    assert validator.validate(given, notes) == {"x": [{"name": "a", "retries": 3}]}
+    assert notes == ["Ignored, because the tool does not know them: x[0].colour, size."]
+
+
+def test_without_filling_an_absent_argument_stays_absent_at_every_depth() -> None:
+    shape = Schema(types=("array",), items=NESTED)
+    seven = Schema(types=("integer",), has_default=True, default=7)
+    fields = (Parameter("x", shape), Parameter("y", seven), Parameter("z", seven, required=True))
+    validator = ArgumentsValidator(fields, fill=False)
+    assert validator.validate({"x": [{"name": "a"}], "z": 1}) == {"x": [{"name": "a"}], "z": 1}
+    with pytest.raises(InvalidArgumentsError, match="z"):
+        validator.validate({})
 
 
 def test_every_problem_is_reported_with_the_expected_value() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from toolmd._watch.events import FileEvent, may_matter
 from toolmd._watch.watcher import index_lock
-from toolmd._workspace.reloading import Watched
+from toolmd._workspace.workspace import Watched
 
 PLACES = Watched(
     (Path("/p/tools_md"),), frozenset({Path("/p/toolmd.toml"), Path("/p/.toolmd/live/j")})

@@ -12,7 +12,7 @@ from watched_shop import GUARDED, Shop, tool
 
 from toolmd import Registry, Watcher
 from toolmd._watch.events import FileEvent, FileEvents
-from toolmd._workspace.reloading import Watched
+from toolmd._workspace.workspace import Watched
 
 PATIENCE = 20
 """Seconds until a change is given up."""

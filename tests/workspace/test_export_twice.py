@@ -22,13 +22,3 @@ def test_the_second_export_equals_the_first_and_is_a_copy(shop: Shop, target: st
     elif isinstance(taken, dict):
         taken.clear()
     assert ws.export(target) == first.items
-
-
-def test_a_reload_is_exported_again(shop: Shop) -> None:
-    shop.tool("greet", "def greet(): return {}")
-    ws = shop.open()
-    assert len(ws.export("openai")) == 1
-    shop.tool("leave", "def leave(): return {}")
-    ws.reload()
-    assert len(ws.export("openai")) == 2
-    assert len(ws.export("openai", ["leave"])) == 1

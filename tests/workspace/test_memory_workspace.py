@@ -3,7 +3,6 @@
 import asyncio
 import datetime as dt
 from collections.abc import AsyncIterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -59,13 +58,6 @@ def test_definitions_can_change_while_it_runs() -> None:
         assert list(ws.tools) == ["a", "b"]
 
 
-def test_python_may_be_given_next_to_the_text() -> None:
-    files = {"a.tool.md": tool("a"), "a.py": "def a(): return {'from': 'text'}"}
-
-    with memory_workspace(files) as ws:
-        assert ws.call_sync("a").data == {"from": "text"}
-
-
 def test_plugins_and_settings_are_passed_as_arguments() -> None:
     class Gives:
         @hookimpl
@@ -108,11 +100,6 @@ def test_a_definition_outside_of_the_workspace_is_an_error(tmp_path: Path, leads
         memory_workspace({leads.format(there=tmp_path): tool("a")})
 
     assert not [*tmp_path.iterdir()]
-
-
-def test_a_function_without_a_name_is_an_error() -> None:
-    with pytest.raises(ArgumentError, match="functions must have names"):
-        memory_workspace({"a.tool.md": tool("a")}, [partial(dict)])
 
 
 def test_an_approved_call_sends_its_events() -> None:

@@ -1,6 +1,5 @@
 """Hooks that return None are ignored; invalid values are reported with their plugin."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,18 +41,6 @@ def test_a_plugin_that_returns_none_leaves_a_skills_steps_in_use(shop: Shop, bod
     assert ws.skills["hello"].binding.kind == "none"
 
 
-def test_a_plugin_that_returns_none_hides_no_error_of_a_skill(shop: Shop) -> None:
-    shop.tool("greet", "def greet(): return {}")
-    shop.write("skills_md/hello.skill.md", skill("hello", "greet", BROKEN))
-    shop.write("skills_md/prose.skill.md", skill("prose", "greet", "Greet somebody."))
-    plain = shop.open().diagnostics
-    assert {"error", "hint"} == {str(found.severity) for found in plain}
-
-    shop.write("tools_md/plugin.py", NONE)
-
-    assert shop.open().diagnostics == plain
-
-
 def test_a_plugins_implementation_replaces_the_steps_of_a_skill(shop: Shop) -> None:
     body = "return greet if spec.name == 'hello' else None"
     shop.write("tools_md/plugin.py", GIVES.format(body=body))
@@ -76,16 +63,6 @@ def test_reading_a_project_runs_no_plugin_that_may_implement_its_skills(shop: Sh
     assert ws.registry.diagnostics == ()
     assert codes(ws) == ["broken-plugin"]
     assert not ws.run_sync("hello", {}).success
-
-
-def test_a_tool_that_no_plugin_implements_is_not_implemented(shop: Shop) -> None:
-    shop.write("tools_md/plugin.py", NONE)
-    shop.tool("greet", "")
-    (shop.root / "tools_md/greet.py").unlink()
-    ws = shop.open()
-
-    assert ws.diagnostics == ()
-    assert ws.call_sync("greet", {}).error.code == "not_implemented"
 
 
 @pytest.mark.parametrize("value", ["5", "'greet'", "False", "{}"])
@@ -214,45 +191,6 @@ def test_an_exporter_with_an_invalid_answer_is_reported(shop: Shop, value: str) 
 
     with pytest.raises(ToolmdError, match=r"plugin\.py can't export pigeon"):
         shop.open().export("pigeon")
-
-
-ENDING = ("SystemExit(0)", "KeyboardInterrupt", "GeneratorExit")
-
-
-@pytest.mark.parametrize(
-    ("form", "error"),
-    [*(("def", error) for error in ENDING), ("async def", ENDING[0]),
-     ("async def", "asyncio.CancelledError")],
-)  # fmt: skip
-def test_a_skill_in_python_that_would_end_the_program_fails_alone(
-    shop: Shop, form: str, error: str
-) -> None:
-    shop.tool("greet", "def greet(): return {}")
-    shop.write("skills_md/hello.skill.md", skill("hello", "greet", "Greet somebody."))
-    shop.write("skills_md/hello.py", f"import asyncio\n{form} hello():\n    raise {error}\n")
-    ws = shop.open(overrides={"store": "memory"})
-
-    result = ws.run_sync("hello", {})
-    assert (result.outcome, result.error.code) == ("failed", "tool_error")
-    assert ws.call_sync("greet", {}).success
-
-
-class Ender:
-    """Observers that raise what would end the program."""
-
-    @hookimpl
-    def toolmd_before_call(self) -> None:
-        raise GeneratorExit
-
-    @hookimpl
-    def toolmd_after_call(self) -> None:
-        raise asyncio.CancelledError
-
-
-def test_an_observer_that_would_end_the_program_stops_no_call(shop: Shop) -> None:
-    shop.tool("greet", "def greet(): return {}")
-    with Workspace.open(shop.root, overrides={"plugins": []}, plugins={"ender": Ender()}) as ws:
-        assert ws.call_sync("greet", {}).success
 
 
 HELD = """

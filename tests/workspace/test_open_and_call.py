@@ -3,7 +3,6 @@
 import asyncio
 import threading
 from pathlib import Path
-from queue import Queue
 
 import pytest
 from workspace_shop import Shop, skill, tool, word
@@ -20,17 +19,6 @@ def test_a_tool_is_called_with_an_object_or_its_json(shop: Shop) -> None:
 
     assert isinstance(by_object, Result)
     assert by_object.data == by_text.data == {"said": "Hello Ada"}
-
-
-def test_a_call_without_a_required_argument_names_it(shop: Shop) -> None:
-    shop.tool("greet", "def greet(name: str): ...", word("name"))
-
-    result = shop.open().call_sync("greet", {})
-
-    assert result.outcome == "denied"
-    assert result.error is not None
-    assert result.error.code == "invalid_arguments"
-    assert "name" in result.error.message
 
 
 def test_an_argument_that_cannot_become_the_annotated_type_is_invalid(shop: Shop) -> None:
@@ -152,47 +140,6 @@ def test_a_skill_that_needs_a_broken_skill_is_broken_too(shop: Shop) -> None:
     assert "broken-requirement" in {d.code for d in ws.registry.diagnostics}
 
 
-def test_a_step_asks_the_present_person(shop: Shop) -> None:
-    shop.tool("greet", "def greet(): return {}")
-    steps = "1. **Greet**, if they like.\n   - **Ask**: Shall I greet?\n   - **Use**: greet"
-    shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", steps))
-    ws = shop.open()
-    asked: list[str] = []
-
-    def yes(question):
-        asked.append(question.prompt)
-        return True
-
-    async def nobody(question):
-        return None
-
-    assert ws.run_sync("welcome", {}, ask=yes).success
-    assert asked == ["Shall I greet?"]
-    assert ws.run_sync("welcome", {}, ask=lambda question: False).error.code == "refused"
-    assert ws.run_sync("welcome", {}, ask=nobody).outcome == "confirm"
-    assert ws.run_sync("welcome", {}).outcome == "confirm"
-
-
-def test_observers_receive_each_step(shop: Shop) -> None:
-    shop.tool("greet", "def greet(): return {}")
-    steps = "1. **Greet**.\n   - **Use**: greet"
-    shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", steps))
-    heard: list[tuple[str, str]] = []
-
-    shop.open().run_sync("welcome", on_event=lambda e: heard.append((e.kind, e.step)))
-
-    assert heard == [("started", "1"), ("done", "1")]
-
-
-def test_inputs_that_are_not_an_object_are_a_denied_result(shop: Shop) -> None:
-    steps = "1. **Return**:\n   - n: `1`"
-    shop.write("skills_md/welcome.skill.md", skill("welcome", "", steps))
-
-    result = shop.open().run_sync("welcome", "[1")
-
-    assert (result.success, result.error.code) == (False, "malformed_call")
-
-
 def test_resources_are_made_by_the_folders_plugin_and_closed_with_the_workspace(
     shop: Shop,
 ) -> None:
@@ -297,18 +244,6 @@ def test_a_sync_method_within_its_own_tool_raises_instead_of_hanging(shop: Shop)
     assert result.outcome == "failed"
 
 
-def test_an_async_tool_that_raises_a_keyboard_interrupt_fails(shop: Shop) -> None:
-    """It ended the loop behind the sync methods, and the caller waited for ever."""
-    shop.tool("stop", "async def stop(): raise KeyboardInterrupt")
-    ended: Queue[Result] = Queue()
-    with shop.open() as ws:
-        work = threading.Thread(target=lambda: ended.put(ws.call_sync("stop", {})), daemon=True)
-        work.start()
-        result = ended.get(timeout=30)
-
-    assert (result.outcome, result.error and result.error.code) == ("failed", "tool_error")
-
-
 def test_a_closed_workspace_accepts_no_call(shop: Shop) -> None:
     shop.tool("greet", "def greet(): return {}")
     ws = shop.open()
@@ -381,16 +316,3 @@ def test_a_tool_with_a_threshold_asks_for_confidence_in_its_export(shop: Shop) -
 
     assert "_confidence" not in plain["function"]["parameters"]["properties"]
     assert "_confidence" in asking["function"]["parameters"]["properties"]
-
-
-def test_a_sync_decorator_may_wrap_an_async_function(shop: Shop) -> None:
-    wraps = "functools.wraps(function)(lambda **given: function(**given))"
-    python = (
-        f"import functools\ndef plain(function):\n    return {wraps}\n"
-        "@plain\nasync def greet() -> dict: return {'n': 1}\n"
-    )
-    shop.tool("greet", python)
-    ws = shop.open()
-
-    assert ws.diagnostics == ()
-    assert ws.call_sync("greet").data == {"n": 1}

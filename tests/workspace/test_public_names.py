@@ -6,7 +6,6 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -94,11 +93,6 @@ def test_a_skills_steps_are_those_of_its_canonical_json() -> None:
     assert spec.steps[0]["title"] == "Say it"
 
 
-def test_the_repr_of_a_result_shows_the_size_of_its_data_and_its_error() -> None:
-    kept = Result(True, "find", "ok", data=b'{"n":1}', error=Failure("c", "m"))
-    assert "message='', data=<dict of 1>, error=Failure(code='c'" in repr(kept)
-
-
 PIN = "4711-0815"
 
 
@@ -167,8 +161,3 @@ def test_a_public_value_can_be_copied_and_sent_to_another_process(
         assert (str(twin), vars(twin)) == (str(value), vars(value))
     else:
         assert twin == value
-
-
-@pytest.mark.parametrize("read", [parse_tool, parse_skill])
-def test_a_path_may_be_text_or_a_path(read: Callable[..., object]) -> None:
-    assert read("# A\n", Path("x", "a.md")) == read("# A\n", "x/a.md")

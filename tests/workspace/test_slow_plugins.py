@@ -119,16 +119,6 @@ def test_the_loop_continues_while_plugins_provide_resources(slow):
     assert checked(slow, call).data == 7
 
 
-def test_the_loop_continues_while_plugins_approve_domains(slow):
-    slow.tool("greet", ASKS + "    return str(bool(context.http))\n")
-    slow.write(
-        "tools_md/plugin.py",
-        HOOK + "toolmd_approved_origins(spec, settings):\n    slow_code.wait()\n    return []\n",
-    )
-
-    assert checked(slow, call).outcome == "ok"
-
-
 def test_the_loop_continues_while_a_decision_waits_for_a_slow_plugin(slow, monkeypatch):
     monkeypatch.setenv("TOOLMD_STORE", "sqlite")
     extra = "\n## Safety\n\n- **Requires Confirmation**: true\n"
@@ -140,15 +130,6 @@ def test_the_loop_continues_while_a_decision_waits_for_a_slow_plugin(slow, monke
     slow_code.close()
 
     assert checked(slow, lambda ws: ws.confirmations.approve(held)).outcome == "ok"
-
-
-def test_the_loop_continues_while_an_approval_loads_broken_python(slow):
-    extra = "\n## Safety\n\n- **Requires Confirmation**: true\n"
-    slow.write("tools_md/greet.tool.md", tool("greet", extra=extra))
-    slow.write("tools_md/greet.py", IMPORT + "slow_code.close()\nraise OSError\n")
-
-    assert checked(slow, call).outcome == "confirm"
-    assert not slow_code.reached.is_set()
 
 
 def test_a_tool_that_was_called_before_waits_for_no_thread(slow):

@@ -32,25 +32,16 @@ async def in_pieces(items: Sequence[Any], size: int, run: Run) -> list[Piece]:
         try:
             done.append(Piece(first, len(piece), await run(first, piece)))
         except MemoryError:
-            done += await _halves(first, piece, run)
+            half = (len(piece) + 1) // 2
+            if half == len(piece):
+                done.append(Piece(first, 1, skipped=True))
+                continue
+            for start, some in ((first, piece[:half]), (first + half, piece[half:])):
+                try:
+                    done.append(Piece(start, len(some), await run(start, some)))
+                except MemoryError:
+                    done.append(Piece(start, len(some), skipped=True))
     return done
-
-
-async def _halves(first: int, items: list[Any], run: Run) -> list[Piece]:
-    if len(items) == 1:
-        return [Piece(first, 1, skipped=True)]
-    half = (len(items) + 1) // 2
-    return [
-        await _once_more(first, items[:half], run),
-        await _once_more(first + half, items[half:], run),
-    ]
-
-
-async def _once_more(first: int, items: list[Any], run: Run) -> Piece:
-    try:
-        return Piece(first, len(items), await run(first, items))
-    except MemoryError:
-        return Piece(first, len(items), skipped=True)
 
 
 def joined(pieces: Sequence[Piece], *, of_arrays: bool) -> Any:
@@ -70,14 +61,13 @@ def joined(pieces: Sequence[Piece], *, of_arrays: bool) -> Any:
     values = [piece.value for piece in read if not piece.skipped]
     if all(isinstance(value, dict) for value in values):
         names = dict.fromkeys(name for value in values for name in value)
-        return {name: _joined(name, read) for name in names}
+        whole = {}
+        for name in names:
+            with_it = [p for p in read if p.skipped or name in p.value]
+            parts = [p if p.skipped else p._replace(value=p.value[name]) for p in with_it]
+            whole[name] = _one([p.value for p in parts if not p.skipped], parts, f"`{name}`")
+        return whole
     return _one(values, read, "what it gives")
-
-
-def _joined(name: str, pieces: Sequence[Piece]) -> Any:
-    with_it = [p for p in pieces if p.skipped or name in p.value]
-    parts = [p if p.skipped else p._replace(value=p.value[name]) for p in with_it]
-    return _one([p.value for p in parts if not p.skipped], parts, f"`{name}`")
 
 
 def _one(values: list[Any], pieces: Sequence[Piece], what: str) -> Any:

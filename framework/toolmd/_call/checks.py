@@ -29,7 +29,6 @@ from toolmd._validation import (
     InvalidArgumentsError,
     MalformedError,
     fitting_objects,
-    read_object,
 )
 from toolmd._validation.redact import hider
 from toolmd.errors import hiding
@@ -47,7 +46,7 @@ GUARD_TIMEOUT_S = 5.0
 class Passage:
     """A call on its way through the checks."""
 
-    __slots__ = ("again", "arguments", "began", "by", "call", "on_event")
+    __slots__ = ("again", "arguments", "began", "by", "call", "notes", "on_event")
 
     def __init__(
         self,
@@ -70,6 +69,8 @@ class Passage:
         self.again = again
         self.arguments: dict[str, Any] = {}
         """The validated arguments with defaults, once they are checked."""
+        self.notes: list[str] = []
+        """What the check of the arguments left out."""
 
 
 class Parts(NamedTuple):
@@ -197,11 +198,11 @@ def _handles(parts: Parts) -> Step | None:
 
 
 def _arguments(parts: Parts) -> Step:
-    validate = parts.validator.check
+    validate = parts.validator.validate
 
     def check(at: Passage) -> None:
         try:
-            at.arguments = validate(read_object(at.call.arguments))
+            at.arguments = validate(at.call.arguments, at.notes)
         except (MalformedError, InvalidArgumentsError) as error:
             raise CallDenied(mismatch(error)) from None
 

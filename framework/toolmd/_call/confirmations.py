@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from toolmd._call.arguments import mismatch
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import OF_WORDS, Passage
-from toolmd._call.compiled import CompiledTool, CompiledTools
+from toolmd._call.compiled import CompiledTool
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.result import REPLACES, answered
 from toolmd._call.threads import AROUND
@@ -22,6 +22,7 @@ from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, By, Confirmation, ConfirmationState
 from toolmd._types.decision import OPERATOR, Approver, Decision
+from toolmd._types.registry import Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
 from toolmd._types.settings import Settings
@@ -62,9 +63,12 @@ class Pipeline(Protocol):
 
     store: Store
     settings: Settings
-    tools: CompiledTools
+    registry: Registry
     recorder: Recorder
     clock: Callable[[], float]
+
+    async def find(self, call: Call) -> CompiledTool:
+        """Return the tool of a call with its checks. Raises CallDenied where there is none."""
 
     async def with_crisis_flag(self, call: Call) -> Call:
         """Return a call with the crisis flag, if its message or conversation has it now."""
@@ -91,7 +95,6 @@ class Confirmations:
         """Keep the dispatcher, which runs approved calls."""
         self._dispatcher = dispatcher
         self._store = dispatcher.store
-        self._tools = dispatcher.tools
         self._clock = dispatcher.clock
 
     async def add(
@@ -176,7 +179,7 @@ class Confirmations:
         try:
             if result.data is None:
                 return result
-            tool = self._tools.bound(result.tool)
+            tool = self._dispatcher.registry.tools.get(result.tool)
             if tool is not None and not tool.call_spec.returns.holds_sensitive:
                 return result
             data = HIDDEN if tool is None else redacted_value(result.data, tool.call_spec.returns)
@@ -259,7 +262,7 @@ class Confirmations:
             await self._check_undecided(one, user, drops=decision.kind == "reject")
             if call.asked is None and decision.kind == "reject":
                 await self._reject(one)
-            tool = await self._tools.find(call)
+            tool = await self._dispatcher.find(call)
             if call.asked is None and decision.kind == "respond":
                 await self._claim(one, "answered")
                 await self._dispatcher.recorder.answered(call, tool, by)
@@ -313,7 +316,8 @@ class Confirmations:
             result = await self._dispatcher.denied(call, error, began, by)
         if ready.state == "running":
             try:
-                await self._end(one.id, "edited" if decision.arguments else "approved")
+                state: ConfirmationState = "edited" if decision.arguments else "approved"
+                await AROUND.run(lambda: self._store.confirmations.end(one.id, state))
             except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
                 logged(error, "the end of the approved call %s was not recorded", one.id)
         return result._replace(notes=(*ready.notes, *result.notes))
@@ -427,10 +431,6 @@ class Confirmations:
             raise guard_failed(one.call.tool, "confirmation", error) from None
         if not won:
             raise deny("confirmation_used", "This call was decided before.")
-
-    async def _end(self, confirmation_id: str, state: ConfirmationState) -> None:
-        """Note that an approved call has a result; else a person is asked about it again."""
-        await AROUND.run(lambda: self._store.confirmations.end(confirmation_id, state))
 
     async def _read(self, confirmation_id: str) -> Confirmation | None:
         # A host may pass anything as an id: only text names a confirmation.

@@ -32,7 +32,7 @@ class CrisisWatch:
 
     async def heard(self, caller: Caller) -> bool:
         """Return whether a message contains a crisis word, and flag its conversation then."""
-        if not self._says(caller.message):
+        if not says_any(caller.message, self.words):
             return False
         if caller.conversation is not None:
             await self._flag(caller.conversation, caller.user)
@@ -44,7 +44,7 @@ class CrisisWatch:
         Raises CallDenied where the message can't be searched.
         """
         try:
-            heard = self._says(call.caller.message)
+            heard = bool(self.words) and says_any(call.caller.message, self.words)
         except Exception as error:  # noqa: BLE001 - an exception in a check denies
             raise guard_failed(call.tool, "review", error) from None
         return flagged(call) if heard else call
@@ -73,11 +73,6 @@ class CrisisWatch:
         except Exception as error:  # noqa: BLE001 - a store that can't be used denies
             raise guard_failed(call.tool, "review", error) from None
         return call
-
-    def _says(self, message: str) -> bool:
-        if not self.words:
-            return False
-        return says_any(message, self.words)
 
     async def _flag(self, conversation: str, user: str | None) -> None:
         crisis = Crisis(conversation, user, self._clock())

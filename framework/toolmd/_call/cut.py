@@ -1,7 +1,7 @@
 """Cut a result at a row or shorten it, so that it fits a number of rows or bytes."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -91,8 +91,10 @@ def bounds_of(limits: Limits, budget: Budget | None) -> Bounds:
     """Return the stricter of a tool's bounds and a plan's, one by one."""
     if budget is None:
         return Bounds(limits.max_rows, limits.max_bytes)
+    rows, size = limits.max_rows, limits.max_bytes
     return Bounds(
-        _stricter(limits.max_rows, budget.rows), _stricter(limits.max_bytes, budget.bytes)
+        budget.rows if rows is None else min(rows, budget.rows),
+        budget.bytes if size is None else min(size, budget.bytes),
     )
 
 
@@ -103,7 +105,10 @@ def cut(value: Any, bounds: Bounds) -> Cut:
     the JSON without white space, in UTF-8; of several arrays the longest is cut first. A value
     without rows is omitted as a whole. Raises AnswerError for a value that is not JSON.
     """
-    value = _plain(value)
+    if not (type(value) is list or (
+        type(value) is dict and all(type(item) in _PLAIN for item in value.values())
+    )):  # fmt: skip
+        value = as_json(value)
     whole = {name: len(rows) for name, rows in arrays_of(value).items()}
     by_rows = bounds.rows is not None and any(rows > bounds.rows for rows in whole.values())
     if by_rows:
@@ -111,42 +116,23 @@ def cut(value: Any, bounds: Bounds) -> Cut:
         value = with_arrays(value, few)
     text, by_bytes = None, False
     if bounds.bytes is not None:
-        value, text, size = _written(value, bounds.bytes)
+        try:
+            value, text, size = fitted(value, bounds.bytes)
+        except (ValueError, RecursionError) as error:
+            raise no_json(error) from None
         by_bytes = size > bounds.bytes
         if text is None:
             sizes = f"The result is {size:,} bytes; the limit is {bounds.bytes:,}."
             note = f"{sizes} It has no rows to cut, so it was omitted."
             return Cut(None, None, by_rows, by_bytes, None, (note,))
     kept = {name: len(rows) for name, rows in arrays_of(value).items()}
-    notes = tuple(_note(name, kept[name], rows) for name, rows in whole.items()
-                  if kept[name] < rows)  # fmt: skip
-    return Cut(value, text, by_rows, by_bytes, _only(kept.values()), notes)
-
-
-def _written(value: Any, most: int) -> tuple[Any, bytes | None, int]:
-    try:
-        return fitted(value, most)
-    except (ValueError, RecursionError) as error:
-        raise no_json(error) from None
-
-
-def _plain(value: Any) -> Any:
-    kind = type(value)
-    if kind is list or (kind is dict and all(type(v) in _PLAIN for v in value.values())):
-        return value
-    return as_json(value)
-
-
-def _only(counts: Collection[int]) -> int | None:
-    return next(iter(counts)) if len(counts) == 1 else None
-
-
-def _note(name: str, kept: int, of: int) -> str:
-    return f"{kept} of {of} rows{' of ' * bool(name)}{name} are returned."
-
-
-def _stricter(own: int | None, planned: int) -> int:
-    return planned if own is None else min(own, planned)
+    notes = tuple(
+        f"{kept[name]} of {rows} rows{' of ' * bool(name)}{name} are returned."
+        for name, rows in whole.items()
+        if kept[name] < rows
+    )
+    only = next(iter(kept.values())) if len(kept) == 1 else None
+    return Cut(value, text, by_rows, by_bytes, only, notes)
 
 
 ELLIPSIS = "…"

@@ -7,19 +7,20 @@ from functools import cached_property
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
-from toolmd._call.arguments import with_results
+from toolmd._call.arguments import read, with_results
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Parts, Passage, check_call
-from toolmd._call.compiled import CompiledTool, CompiledTools
+from toolmd._call.compiled import CompiledTool
 from toolmd._call.context import Resources
 from toolmd._call.crisis import CrisisWatch, flagged
-from toolmd._call.denial import CallDenied, denial_of, deny, overruled
+from toolmd._call.denial import CallDenied, denial_of, deny, guard_failed, overruled
 from toolmd._call.invoke import Invoker
 from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import MACHINE, CallLimits, PlaceLostError, Timing
-from toolmd._call.result import denied, ignored, waits
-from toolmd._call.telemetry import TracedInvoker, metrics_of, tracing_of
-from toolmd._call.words import AskIntent, UserWords
+from toolmd._call.result import denied, waits
+from toolmd._call.telemetry import metrics_of, tracing_of
+from toolmd._call.threads import AROUND
+from toolmd._call.words import AskIntent, UserWords, reads_words
 from toolmd._egress import Approved, open_client
 from toolmd._store.store import Store
 from toolmd._types.asked import InputRequiredError
@@ -31,7 +32,7 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.settings import Settings
 from toolmd._types.verdict import ALLOWED, Action, Verdict
 from toolmd._validation import ArgumentsValidator
-from toolmd.errors import logged
+from toolmd.errors import did_you_mean, is_a_skill, logged
 from toolmd.hooks import Guard
 
 if TYPE_CHECKING:
@@ -84,31 +85,61 @@ class Dispatcher:
         self._guards = guards
         self._before, self._after = before, after
         self._origins = origins
-        self._clients = Clients(origins)
         self.recorder = Recorder(log, clock)
-        self._tracing, self._metrics = tracing_of(settings, provider), metrics_of(meters)
+        self._tracing, self._metrics = tracing_of(provider), metrics_of(meters)
         self._has_observers = bool(after or self._metrics)
         self._words = UserWords(registry, store, doubt, ask_intent)
         self._keyed = KeyedCalls(store)
         self.crisis = CrisisWatch(registry, settings.safety.crisis_words, store, clock)
-        self.tools = CompiledTools(registry, self._parts, blocks=guards is not None)
+        self.tools: dict[str, CompiledTool] = {}
+        """The tools that were called, with their checks, by name."""
+        self._approved: dict[str, Approved] = {}
+        """What the tools may reach, by name."""
 
-    def _parts(self, tool: BoundTool) -> tuple[Parts, Invoker]:
-        """Return what the checks of a tool are built of, and its invoker; it may ask plugins."""
+    async def find(self, call: Call) -> CompiledTool:
+        """Return the tool of a call with its checks. Raises CallDenied where there is none.
+
+        The first call of a tool may run plugins and compile Rules in a thread, so that the event
+        loop stays free.
+        """
+        if (known := self.tools.get(name := call.tool)) is not None:
+            return known
+        bound = self.registry.tools.get(name)
+        if bound is None:
+            read(call)
+            if (folded := name.replace("-", "_")) in self.registry.skills:
+                raise deny("unknown_tool", f"{is_a_skill(folded)}.")
+            hint = did_you_mean(name, self.registry.tools, 3) or "it is not in this project."
+            raise deny("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
+        if self._guards is None:
+            return self._compile(bound)
+        compiled: CompiledTool = await AROUND.run(lambda: self._compile(bound))
+        return compiled
+
+    def _compile(self, tool: BoundTool) -> CompiledTool:
+        """Build the checks of a tool and its invoker; it may ask plugins. Raises CallDenied."""
         spec = tool.call_spec
-        guards = tuple(self._guards(tool)) if self._guards is not None else ()
-        limits = CallLimits(spec.name, spec.limits, self.store, self._timing)
-        if self._origins is not None:
-            self._clients.approved(spec)
-        ignores = spec.unknown_parameters == "ignore"
-        parts = Parts(
-            spec, self.settings.safety, tool.default_min, self._words, guards, limits,
-            ArgumentsValidator(spec.parameters, ignore_unknown=ignores),
-            lambda call, names: with_results(call, names, self.store, self.clock()), self.run,
-        )  # fmt: skip
-        if self._tracing is None:
-            return parts, Invoker(tool, self, limits)
-        return parts, TracedInvoker(tool, self, limits, self._tracing)
+        try:
+            guards = tuple(self._guards(tool)) if self._guards is not None else ()
+            limits = CallLimits(spec.name, spec.limits, self.store, self._timing)
+            if self._origins is not None:
+                self._reach(spec)
+            if reads_words(spec):
+                _ = self._words.doubt  # A plugin whose words can't be read lets no call pass.
+            parts = Parts(
+                spec, self.settings.safety, tool.default_min, self._words, guards, limits,
+                ArgumentsValidator(
+                    spec.parameters, ignore_unknown=spec.unknown_parameters == "ignore",
+                    # What another program assumes is not sent to it.
+                    fill=tool.binding.kind != "remote",
+                ),
+                lambda call, names: with_results(call, names, self.store, self.clock()), self.run,
+            )  # fmt: skip
+            compiled = CompiledTool(tool, parts, Invoker(tool, self, limits))
+        except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call
+            raise guard_failed(tool.name, "policy", error) from None
+        # Two threads may both compile the tool: the first one is kept.
+        return self.tools.setdefault(tool.name, compiled)
 
     @cached_property
     def confirmations(self) -> "Confirmations":
@@ -150,11 +181,10 @@ class Dispatcher:
                 call = await self._words.hear(call)
             if call.confidence is not None or call.depth:
                 check_call(call)  # syntax
-            tool = self.tools.used(call.tool) or await self.tools.find(call)  # lookup
+            tool = self.tools.get(call.tool) or await self.find(call)  # lookup
             at = Passage(call, began, on_event)
             verdict = await tool.check(at)  # context, arguments, confidence, …, confirmation
             call = at.call
-            note = ignored(tool.dropped(call.arguments)) if tool.ignores_unknown else ""
             if call.key is not None and call.is_named:
                 call = at.call = call._replace(key=key_with(call.key, at.arguments))
             if verdict is not ALLOWED:
@@ -162,10 +192,9 @@ class Dispatcher:
                     at.call = call = await self.crisis.flag_by_conversation(flagged(call))
                 result = await self._stop(tool, at, verdict)
             else:
-                ends = (ended for end in tool.end if (ended := end(at)) is not None)
-                result = await next(ends)  # limits, run
-            if note:
-                result = result._replace(notes=(*result.notes, note))
+                result = await tool.end(at)  # limits, run
+            if at.notes:
+                result = result._replace(notes=(*result.notes, *at.notes))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self.denied(call, error, began)
         return self.finish(call, result) if self._has_observers or call.caller.crisis else result
@@ -176,7 +205,7 @@ class Dispatcher:
         Its server may ask for input: then it waits for the answer. Raises CallDenied.
         """
         call = at.call
-        tool = self.tools.used(call.tool) or await self.tools.find(call)
+        tool = self.tools.get(call.tool) or await self.find(call)
         try:
             if not tool.is_keyed or not call.is_named or at.again:
                 return await self._run_within_limits(tool, at)
@@ -211,8 +240,8 @@ class Dispatcher:
                 if self._before is not None:
                     self._observe(self._before, call, tool.bound)
                 running = tool.invoker.run(call, at.arguments, at.began, at.on_event)
-                if self._metrics is not None:
-                    running = self._metrics.ran(call.tool, running)
+                if self._tracing is not None:
+                    running = self._tracing.ran(call, tool.bound, running)
                 try:
                     result = await (running if place is None else limits.hold(place, running))
                 except PlaceLostError:
@@ -242,7 +271,7 @@ class Dispatcher:
         self, call: Call, error: Exception, began: float, by: By | None = None
     ) -> Result:
         """Return the Result of a call that a check denied, or in which a check crashed."""
-        denial, tool = denial_of(call.tool, error), self.tools.used(call.tool)
+        denial, tool = denial_of(call.tool, error), self.tools.get(call.tool)
         if self.recorder.keeps:
             await self.recorder.denied(call, tool, denial, by)
         result = denied(call, denial, began)
@@ -255,7 +284,7 @@ class Dispatcher:
         """Add the crisis flag to a result, count it, and call the after-hook."""
         if call.caller.crisis:
             result = result._replace(crisis=True)
-        bound = self.tools.bound(call.tool)
+        bound = self.registry.tools.get(call.tool)
         if self._metrics is not None:
             known = bound is not None or call.tool in self.registry.skills
             self._metrics.end(call, result, known=known)
@@ -291,13 +320,29 @@ class Dispatcher:
     async def escalates(self, call: Call) -> bool:
         """Return whether a call with valid arguments meets its tool's Escalate When."""
         with suppress(CallDenied):
-            tool = await self.tools.find(call)
+            tool = await self.find(call)
             return tool.escalates(await tool.read(call))
         return False
 
     def open_client(self, call_spec: CallSpec, seconds: float) -> Any:
         """Open the HTTP client of one call, with its deadline in seconds."""
-        return self._clients.open(call_spec, seconds)
+        return open_client(call_spec.name, self._reach(call_spec), seconds)
+
+    def _reach(self, call_spec: CallSpec) -> Approved:
+        """Return what a tool may reach. The first time plugins are asked, which may block."""
+        name, origins = call_spec.name, tuple[str, ...]()
+        if (known := self._approved.get(name)) is not None:
+            return known
+        if isinstance(call_spec, ToolCallSpec):
+            try:
+                origins = tuple(self._origins(name)) if self._origins is not None else ()
+            except Exception as error:  # noqa: BLE001 - a failure approves nothing
+                logged(error, "the approved origins of %s can't be determined", name)
+            domains = call_spec.limits.allowed_domains
+            approved = Approved(call_spec.source.path, domains, origins)
+        else:
+            approved = Approved(call_spec.source.path)  # A skill itself may reach nothing.
+        return self._approved.setdefault(name, approved)
 
     async def deny(self, call: Call, code: str, message: str) -> Result:
         """Deny a call before it reaches the pipeline."""
@@ -314,35 +359,3 @@ def _key_of(call_id: str, name: str, caller: Caller) -> str:
     """
     whose = [call_id, caller.user, sorted(caller.context.items()), caller.conversation, name]
     return hashlib.sha256(repr(whose).encode(errors="replace")).hexdigest()[:32]
-
-
-class Clients:
-    """The clients of one snapshot's calls."""
-
-    def __init__(self, origins: Callable[[str], Iterable[str]] | None) -> None:
-        """Keep `origins`, which returns the approved origins of a tool; called once a tool."""
-        self._origins = origins
-        self._approved: dict[str, Approved] = {}
-
-    def open(self, call_spec: CallSpec, seconds: float) -> Any:
-        """Return an `httpx.AsyncClient` for one call with its deadline in seconds."""
-        return open_client(call_spec.name, self.approved(call_spec), seconds)
-
-    def approved(self, call_spec: CallSpec) -> Approved:
-        """Return what a tool may reach. The first time plugins are asked, which may block."""
-        approved = self._approved.get(call_spec.name)
-        if approved is None:
-            approved = self._approved[call_spec.name] = self._of(call_spec)
-        return approved
-
-    def _of(self, call_spec: CallSpec) -> Approved:
-        """Read what is approved; a skill itself may reach nothing."""
-        if not isinstance(call_spec, ToolCallSpec):
-            return Approved(call_spec.source.path)
-        origins: tuple[str, ...] = ()
-        try:
-            if self._origins is not None:
-                origins = tuple(self._origins(call_spec.name))
-        except Exception as error:  # noqa: BLE001 - a failure approves nothing
-            logged(error, "the approved origins of %s can't be determined", call_spec.name)
-        return Approved(call_spec.source.path, call_spec.limits.allowed_domains, origins)

@@ -5,6 +5,7 @@ import contextlib
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import perf_counter
 from types import CoroutineType
@@ -57,20 +58,6 @@ class InterruptedCallError(DeadlineError):
 
     def __str__(self) -> str:
         return self._why
-
-
-@contextlib.asynccontextmanager
-async def within(seconds: float) -> AsyncIterator[None]:
-    """Limit a block of the running task to `seconds`. Raises DeadlineError."""
-    until = asyncio.timeout(seconds)
-    try:
-        async with until:
-            yield
-    except (TimeoutError, NotSentError) as error:
-        if not until.expired():
-            raise
-        unsent = isinstance(error, NotSentError) or isinstance(error.__cause__, NotSentError)
-        raise DeadlineError(seconds, unsent=unsent) from None
 
 
 API_OFFLINE = "api_offline"
@@ -279,60 +266,33 @@ async def _last_of(items: AsyncIterator[Any], context: CallContext) -> Any:
     return last
 
 
+@dataclass(slots=True)
 class Work:
     """A running call; its context is built where the implementation takes one."""
 
-    __slots__ = (
-        "_call",
-        "_call_spec",
-        "_dispatcher",
-        "_implementation",
-        "_limits",
-        "_on_event",
-        "_seconds",
-        "begun",
-        "context",
-        "notes",
-        "tries",
-    )
-
-    def __init__(  # noqa: PLR0913, PLR0917 - what an invoker brings; by position it is faster
-        self,
-        call: Call,
-        call_spec: ToolCallSpec,
-        implementation: Implementation,
-        dispatcher: CallServices,
-        limits: CallLimits,
-        seconds: float,
-        on_event: EventListener | None,
-    ) -> None:
-        """Keep the parts; the deadline is in `seconds`."""
-        self._call = call
-        self._call_spec = call_spec
-        self._implementation = implementation
-        self._dispatcher = dispatcher
-        self._limits = limits
-        self._seconds = seconds
-        self._on_event = on_event
-        self.context: CallContext | None = None
-        self.tries: Tries | None = None
-        """The tries of a tool that may have several."""
-        self.notes: tuple[str, ...] = ()
-        """Which items of a batch are missing from the result, or were done before it failed."""
-        self.begun = False
-        """Whether the implementation started; before it may wait for a thread or a resource."""
+    _call: Call
+    _call_spec: ToolCallSpec
+    _implementation: Implementation
+    _dispatcher: CallServices
+    _limits: CallLimits
+    _seconds: float
+    """The time until its deadline."""
+    _on_event: EventListener | None
+    context: CallContext | None = None
+    tries: Tries | None = None
+    """The tries of a tool that may have several."""
+    notes: tuple[str, ...] = ()
+    """Which items of a batch are missing from the result, or were done before it failed."""
+    begun: bool = False
+    """Whether the implementation started; before it may wait for a thread or a resource."""
 
     @property
     def made(self) -> int:
         """How often the implementation started, batches not counted."""
         return 1 if self.tries is None else self.tries.made
 
-    def once(self, arguments: Arguments) -> Coroutine[Any, Any, Any]:
-        """Return the value of a tool that has neither batches nor further tries."""
-        return start(self._implementation, arguments, self._context, self._begin)
-
     async def do(self, arguments: Arguments) -> Any:
-        """Return the implementation's value. Raises what its last try raised."""
+        """Return the value of a tool with batches or tries. Raises what its last try raised."""
         self.tries = Tries(self._call_spec, self._limits.timing, self._seconds)
         batch = self._call_spec.limits.max_batch
         items = arguments.get(batch.parameter) if batch is not None else None
@@ -346,7 +306,7 @@ class Work:
             if starts:
                 await self._next_start(name, first)
             if len(piece) < whole:
-                await self._context().again(f"{first}+{len(piece)}")
+                await self.open_context().again(f"{first}+{len(piece)}")
             starts += 1
             try:
                 return await self._tried({**arguments, name: piece})
@@ -363,13 +323,16 @@ class Work:
         tries = self.tries
         assert tries is not None
 
+        def once() -> Coroutine[Any, Any, Any]:
+            return start(self._implementation, arguments, self.open_context, self.begin)
+
         async def again() -> None:
             await self._limits.wait(tries.left)
-            await self._context().again()
+            await self.open_context().again()
 
-        return await tries.of(lambda: self.once(arguments), again)
+        return await tries.of(once, again)
 
-    def _context(self) -> CallContext:
+    def open_context(self) -> CallContext:
         """Return the context, built with the first use."""
         if self.context is None:
             self.context = CallContext(
@@ -377,7 +340,8 @@ class Work:
             )
         return self.context
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Note that the implementation starts."""
         self.begun = True
 
     async def _next_start(self, name: str, first: int) -> None:
@@ -408,23 +372,17 @@ class Invoker:
         self._call_spec = call_spec
         self._dispatcher = dispatcher
         self._limits = limits
-        self._holds_sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
         self._answer = answer_of(call_spec.name, call_spec.returns)
         self._bounds = bounds_of(call_spec.limits, None)
         self._runs_once = call_spec.limits.max_batch is None and not retries_of(call_spec)
+        sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
+        self.run = self._run_hiding if sensitive else self._run
+        """Runs a call that passed every check; only cancellation raises."""
         self.seconds = call_spec.limits.timeout_s or DEFAULT_TIMEOUT_S
         """The time of a run."""
         self._implementation: Implementation | None = None
         self.implementation_hash = ""
         """The hex sha256 of the Python that runs; empty where `prepare` has loaded none."""
-
-    def run(
-        self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
-    ) -> Coroutine[Any, Any, Result]:
-        """Run a call that passed every check; only cancellation raises."""
-        if self._holds_sensitive:
-            return self._run_hiding(call, arguments, began, on_event)
-        return self._run(call, arguments, began, on_event)
 
     async def _run_hiding(
         self, call: Call, arguments: Arguments, began: float, on_event: EventListener | None
@@ -449,10 +407,15 @@ class Invoker:
         work = Work(
             call, self._call_spec, implementation, self._dispatcher, self._limits, seconds, on_event
         )
+        until = asyncio.timeout(seconds)
         try:
             try:
-                async with within(seconds):
-                    value = await (work.once if self._runs_once else work.do)(arguments)
+                async with until:
+                    value = await (
+                        start(implementation, arguments, work.open_context, work.begin)
+                        if self._runs_once
+                        else work.do(arguments)
+                    )
             finally:
                 if work.context is not None:
                     await work.context.close()
@@ -467,8 +430,13 @@ class Invoker:
                 result = self._result(value, work, call, arguments, began)
             return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
-            waited = isinstance(error, DeadlineError) and not work.begun
-            failed = self._settle(error, call.id, began, 0 if waited else work.made)
+            fault, made = error, work.made
+            if until.expired() and isinstance(error, TimeoutError | NotSentError):
+                unsent = isinstance(error, NotSentError) or isinstance(
+                    error.__cause__, NotSentError
+                )
+                fault, made = DeadlineError(seconds, unsent=unsent), made if work.begun else 0
+            failed = self._settle(fault, call.id, began, made)
             return failed._replace(notes=work.notes) if work.notes else failed
 
     def _result(

@@ -66,21 +66,18 @@ class KeyedCalls:
         before = await self._begin(call.tool, key, 2 * seconds + _SPARE_S, seconds)
         if before is not None:
             return _repeated(call, before, began)
-        result = await self._run(key, run)
         try:
-            await AROUND.run(lambda: self._keep(key, result, tool))
-        except Exception as error:  # noqa: BLE001 - the call has run: a repeated one is unknown
-            logged(error, "the result of %s was not recorded under its key", call.tool)
-        return result
-
-    async def _run(self, key: str, run: Callable[[], Awaitable[Result]]) -> Result:
-        try:
-            return await run()
+            result = await run()
         except Exception:
             # A check denied it, so nothing ran. What can't be forgotten stays unknown.
             with suppress(Exception):
                 await AROUND.run(lambda: self._store.keyed_calls.forget(key))
             raise
+        try:
+            await AROUND.run(lambda: self._keep(key, result, tool))
+        except Exception as error:  # noqa: BLE001 - the call has run: a repeated one is unknown
+            logged(error, "the result of %s was not recorded under its key", call.tool)
+        return result
 
     async def _begin(self, name: str, key: str, most: float, wait: float) -> KeyedCall | None:
         """Begin a call, or wait for the one that began before: for its result or its time."""
@@ -100,19 +97,15 @@ class KeyedCalls:
     def _keep(self, key: str, result: Result, tool: ToolCallSpec) -> None:
         calls = self._store.keyed_calls
         if result.outcome == "ok":
-            calls.finish(key, _recorded(result, tool))
+            kept: dict[str, Any] = {"notes": [HIDDEN_DATA]}
+            if not tool.returns.holds_sensitive:
+                kept = {name: getattr(result, name) for name in _KEPT}
+            calls.finish(key, json.dumps(kept))
         elif result.outcome == "unknown":
             calls.give_up(key)
         else:
             # It failed or was denied: the same key serves for another try.
             calls.forget(key)
-
-
-def _recorded(result: Result, tool: ToolCallSpec) -> str:
-    kept: dict[str, Any] = {"notes": [HIDDEN_DATA]}
-    if not tool.returns.holds_sensitive:
-        kept = {name: getattr(result, name) for name in _KEPT}
-    return json.dumps(kept)
 
 
 _KEPT = ("message", "data", "truncated", "notes", "source", "api_offline")

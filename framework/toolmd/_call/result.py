@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pydantic_core import SchemaSerializer, from_json
 from pydantic_core.core_schema import any_schema
@@ -21,17 +21,10 @@ class AnswerError(ValueError):
     """An implementation returned a value that JSON can't represent; the message names it."""
 
 
-class MakeResult(Protocol):
-    """Builds the Result of a value."""
+MakeResult = Callable[..., Result]
+"""Builds the Result of a value for the call with this id that began then (`perf_counter`).
 
-    def __call__(
-        self, value: Any, call_id: str | None, began: float, text: bytes | None = None
-    ) -> Result:
-        """Build the Result of the call with this id that began then (`perf_counter`).
-
-        `text` is the value as JSON, where it was written already.
-        """
-
+A fourth argument is the value as JSON, where it was written already."""
 
 write = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"}).to_json
 """Returns the value as JSON without white space, in UTF-8. Raises ValueError, RecursionError."""
@@ -49,7 +42,12 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
     caller's: it is returned with a note. Raises AnswerError for a value that is not JSON.
     """
     any_object = returns.types == ("object",) and returns.enum is None and not is_bounded(returns)
-    examine = _examination(returns)
+    closed = all(one.properties is not None and one.values is None for one in returns.objects)
+    aside = [name for name in _ASIDE if closed and not returns.of_field(name)]
+    try:
+        fit = fits(returns)
+    except PatternError:
+        fit = lambda _: False  # noqa: E731 - no value fits
 
     def answer(value: Any, call_id: str | None, began: float, text: bytes | None = None) -> Result:
         if text is None:
@@ -59,7 +57,12 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
                 raise no_json(error) from None
         message, source, notes = _NOTHING
         if not any_object or type(value) is not dict or "message" in value or "source" in value:
-            text, message, source, notes = examine(text)
+            data = from_json(text)
+            message, source = _message_and_source(data)
+            if type(data) is dict and any(name in data for name in aside):
+                data = {name: item for name, item in data.items() if name not in aside}
+                text = write(data)
+            notes = () if fit(data) else _mismatch(data, returns)
         ms = (perf_counter() - began) * 1000
         return Result(
             success=True, tool=tool, outcome="ok", message=message, data=text,
@@ -67,25 +70,6 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
         )  # fmt: skip
 
     return answer
-
-
-Examined = tuple[bytes, str, dict[str, str] | None, tuple[str, ...]]
-
-
-def _examination(returns: Schema) -> Callable[[bytes], Examined]:
-    closed = all(one.properties is not None and one.values is None for one in returns.objects)
-    aside = [name for name in _ASIDE if closed and not returns.of_field(name)]
-    fit = _fits(returns)
-
-    def examine(text: bytes) -> Examined:
-        data = from_json(text)
-        message, source = _message_and_source(data)
-        if type(data) is dict and any(name in data for name in aside):
-            data = {name: item for name, item in data.items() if name not in aside}
-            text = write(data)
-        return text, message, source, () if fit(data) else _mismatch(data, returns)
-
-    return examine
 
 
 _ASIDE = ("message", "source")
@@ -102,13 +86,6 @@ def as_json(value: Any) -> Any:
 def no_json(error: Exception) -> AnswerError:
     """Return the error of a value that can't be written."""
     return AnswerError(f"it returned a value that JSON can't represent: {error}")
-
-
-def _fits(returns: Schema) -> Callable[[Any], bool]:
-    try:
-        return fits(returns)
-    except PatternError:
-        return lambda _: False
 
 
 def _mismatch(data: Any, returns: Schema) -> tuple[str, ...]:
@@ -228,13 +205,6 @@ def answered(call: Call, text: str) -> Result:
         tool_call_id=call.id,
         notes=("A person answered; the tool did not run.",),
     )
-
-
-def ignored(dropped: tuple[str, ...]) -> str:
-    """Return a note on dropped parameters; empty where none was dropped."""
-    if not dropped:
-        return ""
-    return f"Ignored, because the tool does not know them: {', '.join(dropped)}."
 
 
 def _ms(began: float) -> float:

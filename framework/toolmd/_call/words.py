@@ -269,14 +269,13 @@ class UserWords:
     async def _needs_words(self, tool: str) -> bool:
         if self._matter is None:
             try:
-                self._matter = await AROUND.run(self._reads_words)
+                tools = self._registry.tools.values()  # It may read every file.
+                self._matter = await AROUND.run(
+                    lambda: any(reads_words(one.call_spec) for one in tools)
+                )
             except Exception as error:  # noqa: BLE001 - as above
                 raise guard_failed(tool, "intent", error) from None
         return bool(self._matter)
-
-    def _reads_words(self) -> bool:
-        """Return whether a tool has Explicit Intent or Verbatim; it may read every file."""
-        return any(reads_words(tool.call_spec) for tool in self._registry.tools.values())
 
     async def _ask(self, question: Callable[[], Any]) -> Any:
         return await AROUND.run(question) if self._store.is_shared else question()

@@ -176,14 +176,13 @@ class Pieces:
 
         Some providers give each call the same index or none, or repeat the name in each piece.
         """
-        known = [at for at, one in enumerate(self._calls) if one[0] == piece.index]
-        at = known[-1] if known else len(self._calls)
-        own = self._calls[at][1]["id"] if known else None
-        if not known or (piece.id and own and piece.id != own):
-            at = len(self._calls)
+        named = [call for _, call in self._calls if piece.id and call["id"] == piece.id]
+        numbered = [call for index, call in self._calls if index == piece.index]
+        call = next(reversed(named or numbered), None)
+        if call is None or (piece.id and call["id"] and piece.id != call["id"]):
             empty = {"name": "", "arguments": ""}
-            self._calls.append((piece.index, {"id": None, "type": "function", "function": empty}))
-        call: dict[str, Any] = self._calls[at][1]
+            call = {"id": None, "type": "function", "function": empty}
+            self._calls.append((piece.index, call))
         call["id"] = piece.id or call["id"]
         if piece.function is not None:
             function = call["function"]

@@ -289,7 +289,6 @@ def serve_plan(
     from toolmd._auth import Addresses, Tokens, verifier
     from toolmd._auth.server import Drain, serve
     from toolmd._http.app import Server
-    from toolmd._workspace.gauges import watch_state
 
     def known() -> Any:
         return workspace.settings.serve.tokens if plan.reads_tokens else ()
@@ -319,7 +318,6 @@ def serve_plan(
 
         begins()
         reload_at_hangup(workspace)
-        watch_state(workspace)
         drain = Drain(end_streams, Resuming(workspace).stop, tell, is_worker)
         await serve(server.app, listening, settings=workspace.settings.serve, drain=drain)
 

@@ -11,7 +11,7 @@ from toolmd._cli.screen import read_stdin
 from toolmd._types.imported import Draft, Imported, Note
 from toolmd._types.remote_tool import read_remote_tool
 from toolmd.config import find_project, load_settings
-from toolmd.errors import NotFoundError, UnreachableError
+from toolmd.errors import ConfigError, NotFoundError, UnreachableError
 
 WANTED = "the definitions to import"
 _SKILL_FILE = "SKILL.md"
@@ -35,8 +35,10 @@ class Import:
     """The tables of servers and services for the settings."""
     published: dict[str, str] = field(default_factory=dict)
     """The definition of each remote tool or operation, by its name there."""
+    origins: dict[str, str] = field(default_factory=dict)
+    """The document that each file was drafted from."""
 
-    def add(self, imported: Imported) -> bool:
+    def add(self, imported: Imported, document: str = "") -> bool:
         """Add the drafts of one document; of two with the same name, keep the first.
 
         Returns:
@@ -47,8 +49,11 @@ class Import:
             file = f"{draft.name.replace('_', '-')}.{draft.kind}.md"
             if file in self.files:
                 said = f"a second {draft.kind} of this name; the first one was imported"
-                self.refused.append(Note(draft.name, "", said))
+                first = self.origins.get(file, "")
+                own = f" (the first is in {first}, this one in {document})" if first else ""
+                self.refused.append(Note(draft.name, "", said + own))
             self.files.setdefault(file, draft.text)
+            self.origins.setdefault(file, document)
         self.notes += imported.notes
         self.refused += imported.refused
         return len(self.files) > before
@@ -245,4 +250,10 @@ def add_table(table: Any, folder: Path | None) -> str:
     before = file.read_text(encoding="utf-8") if file.exists() else ""
     gap = "\n" if before.strip() else ""
     file.write_text(f"{before}{gap}{table.text(prefix)}", encoding="utf-8")
+    try:
+        load_settings(folder)
+    except ConfigError as error:
+        # Every command reads the settings: one that can't be read would stop them all.
+        file.write_text(before, encoding="utf-8")
+        return f"[{prefix}{table.section}.{table.name}] was not added to {shown(file)}: {error}"
     return f"[{prefix}{table.section}.{table.name}] was added to {shown(file)}"

@@ -1,35 +1,45 @@
 """Convert models' replies to calls and results to messages: one row per dialect."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from toolmd._dialect import native, words
-from toolmd._dialect.calls import parse_foreign, parse_native
-from toolmd._dialect.envelope import ReplyKind
+from toolmd._dialect import results, words
+from toolmd._dialect.calls import MAX_CALLS, read_confidence
+from toolmd._dialect.envelope import ReplyKind, decoded, deny_size, open_reply, read_envelope
 from toolmd._dialect.prompt import teach
-from toolmd._dialect.results import body_text
+from toolmd._types.call import Call
 from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import Result
 from toolmd._types.tool import ToolSpec
-from toolmd.errors import NotFoundError
+from toolmd.errors import MalformedReplyError, NotFoundError
 
 
-def _native(*kinds: ReplyKind) -> Any:
-    return partial(parse_native, readers={kind: native.READERS[kind] for kind in kinds})
+def _native(*kinds: ReplyKind) -> Callable[[Any], Parsed]:
+    return lambda reply: read_envelope(open_reply(reply), kinds)
 
 
 _OPENAI = _native("openai", "openai-responses")
 _ROWS = (
-    Dialect("auto", words.parse_auto, native.chat_results),
-    Dialect("openai", _OPENAI, native.chat_results),
-    Dialect("openai-responses", _OPENAI, native.responses_results),
-    Dialect("anthropic", _native("anthropic"), native.anthropic_results),
-    Dialect("gemini", _native("gemini"), native.gemini_results),
-    Dialect("inline", words.parse_inline, words.inline_results, partial(teach, "inline")),
-    Dialect("action", words.parse_action, words.action_results, partial(teach, "action")),
-    Dialect("plan", words.parse_plan, words.plan_results, partial(teach, "plan")),
+    Dialect("auto", words.parse_auto, results.chat_results),
+    Dialect("openai", _OPENAI, results.chat_results),
+    Dialect("openai-responses", _OPENAI, results.responses_results),
+    Dialect("anthropic", _native("anthropic"), results.anthropic_results),
+    Dialect("gemini", _native("gemini"), results.gemini_results),
+    Dialect(
+        "inline",
+        partial(words.parse_words, words.inline),
+        results.inline_results,
+        partial(teach, "inline"),
+    ),
+    Dialect(
+        "action",
+        partial(words.parse_words, words.action),
+        results.action_results,
+        partial(teach, "action"),
+    ),
+    Dialect("plan", words.parse_plan, results.plan_results, partial(teach, "plan")),
 )
 DIALECTS: Mapping[str, Dialect] = MappingProxyType({row.name: row for row in _ROWS})
 """The built-in dialects by name: the parser of a reply, the form of results, and the prompt.
@@ -48,24 +58,43 @@ def parse_reply(
     and for a plugin's dialect its own exceptions.
     """
     found = find_dialect(dialect, dialects)
-    return found.parse(reply) if DIALECTS.get(dialect) is found else parse_foreign(found, reply)
+    return found.parse(reply) if DIALECTS.get(dialect) is found else _parse_foreign(found, reply)
+
+
+def _parse_foreign(dialect: Dialect, reply: Any) -> Parsed:
+    """Return what a plugin's dialect reads; raises TypeError for another type."""
+    if isinstance(reply := decoded(reply), str):
+        deny_size(reply)
+    parsed: Any = dialect.parse(reply)
+    if not isinstance(parsed, Parsed) or not all(isinstance(c, Call) for c in parsed.calls):
+        raise TypeError(f"the dialect {dialect.name} did not return a Parsed with Calls")
+    clean = parsed.clean_message
+    if len(parsed.calls) > MAX_CALLS:
+        raise MalformedReplyError(f"more than {MAX_CALLS} calls", clean_message=clean)
+    for number, call in enumerate(parsed.calls, 1):
+        try:
+            if call.confidence is not None:
+                read_confidence(call.confidence, "confidence")
+        except MalformedReplyError as error:
+            raise MalformedReplyError(f"call {number}: {error}", clean_message=clean) from None
+    return parsed
 
 
 def render_results(
-    results: Sequence[Result],
+    told: Sequence[Result],
     dialect: str,
     dialects: Mapping[str, Dialect] = DIALECTS,
     custom: Collection[str] = (),
 ) -> list[dict[str, Any]]:
-    """Return the messages to append for results; `dialect` is the one that `Parsed` names.
+    """Return the messages that tell results; `dialect` is the one that `Parsed` names.
 
     `custom` are the ids of custom tool calls, which MalformedReplyError names.
     """
-    told = find_dialect("auto" if dialect == "text" else dialect, dialects).render(results)
-    for message in told if custom else ():
+    made = find_dialect("auto" if dialect == "text" else dialect, dialects).render(told)
+    for message in made if custom else ():
         if message.get("call_id") in custom:
             message["type"] = "custom_tool_call_output"
-    return told
+    return made
 
 
 def render_denial(
@@ -75,7 +104,7 @@ def render_denial(
     found = find_dialect(dialect, dialects)
     if found.teach is not None:
         return found.render([result])
-    text = body_text(result)
+    text = results.body_text(result)
     if found.name == "gemini":
         return [{"role": "user", "parts": [{"text": text}]}]
     return [{"role": "user", "content": text}]

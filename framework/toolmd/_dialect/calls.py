@@ -1,26 +1,19 @@
-"""Read a reply's calls from JSON: closed keys, a tool's name, its arguments, a confidence."""
+"""Read one call from JSON: closed keys, a tool's name, its arguments, an id, a confidence."""
 
 import json
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolmd._dialect.envelope import (
-    MAX_BYTES,
-    MAX_CALLS,
-    Envelope,
-    ReplyKind,
-    decoded,
-    open_reply,
-    readable,
-)
 from toolmd._types.call import Call
-from toolmd._types.reply import Dialect, Parsed
-from toolmd._types.schema import Parameter, Schema
-from toolmd._validation import problems, shapes_for
+from toolmd._validation.strict_json import JsonError
+from toolmd._validation.strict_json import decode as decode_json
 from toolmd.errors import MalformedReplyError
 
+MAX_BYTES = 256 * 1024
+"""Size limit of a reply as UTF-8, in bytes (the `size` check)."""
+MAX_CALLS = 32
 MAX_NAME = 128
 """Longest name of a tool, in characters."""
 OURS = "toolmd-"
@@ -129,114 +122,46 @@ def stated(arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], float | Non
     return rest, read_confidence(arguments[CONFIDENCE], CONFIDENCE)
 
 
-Readers = Mapping[ReplyKind, Callable[[Any], Call]]
-"""The reader of one raw call, for each form that a dialect supports."""
+SPACE = " \t\r\n"
 
 
-def parse_words(reply: Any, read: Callable[[str], Parsed]) -> Parsed:
-    """Parse the assistant's own text with a text dialect; other messages have no calls."""
-    envelope = open_reply(reply, json_text=False)
-    if envelope.kind == "json":
-        raise MalformedReplyError("the reply is neither text nor a message")
-    if envelope.kind == "foreign":
-        return Parsed(readable(envelope.text))
-    return read(envelope.text)
+def decode(text: str, start: int) -> tuple[Any, int]:
+    """Return the JSON value that begins at `start`, and its end.
 
-
-def parse_native(reply: Any, readers: Readers) -> Parsed:
-    """Return the message and its calls; a message without calls is valid in any dialect."""
-    return read_envelope(open_reply(reply), readers)
-
-
-def read_envelope(envelope: Envelope, readers: Readers) -> Parsed:
-    """Return the message and calls of an unpacked reply."""
-    clean = readable(envelope.text)
-    if envelope.kind in {"text", "foreign"} or (envelope.kind == "json" and clean):
-        return Parsed(clean)
-    fault = envelope.fault
-    if envelope.kind not in readers:
-        fault = f"the reply is not a message of {' or '.join(readers)}"
-    elif len(envelope.calls) > MAX_CALLS:
-        fault = f"more than {MAX_CALLS} calls"
-    calls = []
-    for number, raw in enumerate(() if fault else envelope.calls, 1):
-        try:
-            calls.append(readers[envelope.kind](raw))
-        except MalformedReplyError as error:
-            fault = f"call {number}: {error}"
-            break
-    if fault:
-        denied = envelope.name_calls(MalformedReplyError(fault, clean_message=clean))
-        denied.dialect = envelope.kind if envelope.calls else ""
-        raise denied
-    return Parsed(clean, identified(calls), envelope.kind if calls else "text")
-
-
-def without_absent(
-    arguments: Mapping[str, Any], parameters: Iterable[Parameter], absent: list[str], path: str = ""
-) -> dict[str, Any]:
-    """Remove each `null` of an optional parameter whose own shape has no null, at any depth.
-
-    Args:
-        arguments: The call's arguments.
-        parameters: The tool's.
-        absent: Receives the path of each argument that was removed.
-        path: The path of the object.
+    Raises:
+        MalformedReplyError: The value is not strict JSON; see `strict_json.decode`.
     """
-    known = {parameter.name: parameter for parameter in parameters}
-    made: dict[str, Any] = {}
-    for name, value in arguments.items():
-        field = known.get(name)
-        if field is None:
-            made[name] = value
-        elif value is None and not field.required and not _takes_null(field.shape):
-            absent.append(f"{path}{name}")
-        else:
-            made[name] = _within(value, field.shape, absent, f"{path}{name}")
-    return made
+    try:
+        return decode_json(text, start)
+    except JsonError as error:
+        raise MalformedReplyError(f"not JSON: {error}") from None
 
 
-def _takes_null(shape: Schema) -> bool:
-    if shape.enum is not None and None not in shape.enum:
-        return False
-    return not shape.types or "null" in shape.types
-
-
-def _within(value: Any, shape: Schema, absent: list[str], path: str) -> Any:
-    if isinstance(value, list) and shape.items is not None:
-        items = shape.items
-        return [_within(one, items, absent, f"{path}[{at}]") for at, one in enumerate(value)]
-    if isinstance(value, dict):
-        for each in shapes_for(value, shape):
-            found: list[str] = []
-            bare = without_absent(value, each.shape.properties or (), found, f"{path}.")
-            if not problems(bare, each.shape):
-                absent += found
-                return bare
-        if shape.properties is not None:
-            return without_absent(value, shape.properties, absent, f"{path}.")
-        if shape.values is not None:
-            below = shape.values
-            return {k: _within(one, below, absent, f"{path}.{k}") for k, one in value.items()}
+def decode_whole(text: str) -> Any:
+    """Return the JSON value of the whole text, with nothing but white space around it."""
+    value, end = decode(text, skip(text, 0))
+    if (rest := skip(text, end)) < len(text):
+        raise MalformedReplyError(f"text after the JSON, at character {rest}")
     return value
 
 
-def parse_foreign(dialect: Dialect, reply: Any) -> Parsed:
-    """Return the dialect's Parsed; raises MalformedReplyError, or TypeError for another type."""
-    reply = decoded(reply)
-    if isinstance(reply, str) and len(reply.encode(errors="surrogatepass")) > MAX_BYTES:
-        raise MalformedReplyError(f"the reply is larger than {MAX_BYTES // 1024} KiB")
-    parsed: Any = dialect.parse(reply)
-    if not isinstance(parsed, Parsed) or not all(isinstance(c, Call) for c in parsed.calls):
-        raise TypeError(f"the dialect {dialect.name} did not return a Parsed with Calls")
-    clean = parsed.clean_message
-    if len(parsed.calls) > MAX_CALLS:
-        raise MalformedReplyError(f"more than {MAX_CALLS} calls", clean_message=clean)
-    for number, call in enumerate(parsed.calls, 1):
-        if call.confidence is None:
-            continue
-        try:
-            read_confidence(call.confidence, "confidence")
-        except MalformedReplyError as error:
-            raise MalformedReplyError(f"call {number}: {error}", clean_message=clean) from None
-    return parsed
+def skip(text: str, at: int, signs: str = SPACE) -> int:
+    """Return the first place from `at` on with none of the characters."""
+    # The windows grow: a run may be 256 KiB long, and most are of one character.
+    size, width = len(text), 8
+    while at < size:
+        window = text[at : at + width]
+        rest = len(window.lstrip(signs))
+        at += len(window) - rest
+        if rest:
+            return at
+        width *= 2
+    return at
+
+
+def readable(text: str) -> str:
+    """Return the text with a replacement character for each unpaired surrogate."""
+    text = text.strip(SPACE)
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

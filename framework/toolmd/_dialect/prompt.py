@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from toolmd._dialect.calls import CONFIDENCE, Keys
-from toolmd._dialect.results import compact
 from toolmd._dialect.words import ACTION, ACTION_KEYS, INLINE_KEYS, MARKER, PLAN_KEYS
-from toolmd._types.schema import Parameter, Schema
+from toolmd._export.function import argument_lines, plain
 from toolmd._types.tool import ToolSpec
-from toolmd._validation import limits_of, sample_arguments, type_words
+from toolmd._validation import sample_arguments
 
 _SURE = 0.95
 """The confidence in an example, unless the tool requires more."""
@@ -95,8 +94,8 @@ def _tool(spec: ToolSpec, syntax: Syntax) -> Iterator[str]:
     yield from _policy(spec)
     if spec.parameters:
         yield "Parameters:"
-        for parameter in spec.parameters:
-            yield from _parameter(parameter, "")
+        # Words can express the whole schema, so nothing is lost.
+        yield from argument_lines(plain(spec.input_schema, lambda _path, _what: None))
     else:
         yield "No parameters."
     if not syntax.keys.confidence and (least := spec.safety.min_confidence) is not None:
@@ -115,31 +114,3 @@ def _policy(spec: ToolSpec) -> Iterator[str]:
         yield "Call it only when the user has asked for it in words."
     if safety.requires_confirmation or safety.sensitivity == "critical":
         yield "The user is shown the call and must confirm it before it runs."
-
-
-def _parameter(parameter: Parameter, indent: str) -> Iterator[str]:
-    shape = parameter.shape
-    need = "required" if parameter.required else "optional"
-    traits = ", ".join([type_words(shape, " or "), need, *_limits(shape)])
-    said = f": {shape.description}" if shape.description else ""
-    yield f"{indent}- `{parameter.name}` ({traits}){said}"
-    inner = shape.items if shape.properties is None and shape.one_of is None else shape
-    for each in (inner and inner.one_of) or ():
-        about = f": {each.shape.description}" if each.shape.description else ""
-        yield f"{indent}  - shape `{each.name}`{about}"
-        for field in each.shape.properties or ():
-            yield from _parameter(field, indent + "    ")
-    for field in (inner and inner.properties) or ():
-        yield from _parameter(field, indent + "  ")
-
-
-def _limits(shape: Schema) -> Iterator[str]:
-    if shape.enum is not None:
-        yield "one of " + ", ".join(compact(value) for value in shape.enum)
-    if shape.one_of is not None:
-        yield "exactly one of " + ", ".join(f"`{each.name}`" for each in shape.one_of)
-    yield from limits_of(shape, without=("sensitive",))
-    if shape.items is not None:
-        yield from (f"each {limit}" for limit in _limits(shape.items))
-    if shape.has_default:
-        yield f"default {compact(shape.default)}"

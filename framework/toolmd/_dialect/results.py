@@ -1,15 +1,17 @@
-"""Write results for models: the part that a model reads, and content parts as providers take them.
+"""Write results for models, in each dialect's form.
 
 The part that a model reads is short, has a stable code, and has none of the host's fields.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from toolmd._dialect.calls import OURS
 from toolmd._types.parts import File
 from toolmd._types.result import Result
 
+BLOCKED = "Tool call blocked by safety guardrails"
 _HOST = frozenset({"attempts", "duration_ms", "confirmation", "crisis", "truncated"})
 """Omitted fields: measurements, the id for a person's decision, and flags that are false."""
 _IMAGES = frozenset(("image/png", "image/jpeg", "image/gif", "image/webp"))
@@ -90,3 +92,103 @@ _FORMS: dict[str, tuple[dict[str, Callable[[File], dict[str, Any]]], str]] = {
     }, "text"),
 }  # fmt: skip
 """The form of each kind of part for each provider, and the type of a part that has only text."""
+
+
+def chat_results(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return one message of role `tool` for each result, and a user's one with content parts.
+
+    Messages of tools have only text.
+    """
+    told: list[dict[str, Any]] = [
+        {"role": "tool", "tool_call_id": result.tool_call_id, "content": body_text(result)}
+        for result in results
+    ]
+    content: list[dict[str, Any]] = []
+    for result in (one for one in results if one.parts):
+        call = f" (call {result.tool_call_id})" if result.tool_call_id else ""
+        numbers = ", ".join(map(str, result.parts))
+        text = f"Part {numbers} of what {result.tool}{call} returned:"
+        content += [{"type": "text", "text": text}]
+        content += content_parts(result.parts.values(), "openai")
+    return [*told, {"role": "user", "content": content}] if content else told
+
+
+def responses_results(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return one `function_call_output` item for each result."""
+    return [
+        {"type": "function_call_output", "call_id": result.tool_call_id,
+         "output": _content(result, "openai-responses", "input_text")}
+        for result in results
+    ]  # fmt: skip
+
+
+def anthropic_results(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return one user message with one `tool_result` block for each result."""
+    blocks = [
+        {"type": "tool_result", "tool_use_id": result.tool_call_id,
+         "content": _content(result, "anthropic", "text"),
+         **({} if result.success else {"is_error": True})}
+        for result in results
+    ]  # fmt: skip
+    return [{"role": "user", "content": blocks}] if blocks else []
+
+
+def _content(result: Result, provider: str, kind: str) -> str | list[dict[str, Any]]:
+    text = body_text(result)
+    if not result.parts:
+        return text
+    return [{"type": kind, "text": text}, *content_parts(result.parts.values(), provider)]
+
+
+def gemini_results(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return one content with a `functionResponse` for each result, in the order of the calls.
+
+    Content parts follow.
+    """
+    parts = []
+    for result in results:
+        told = {"name": result.tool, "response": body(result)}
+        # Some models give their calls no id; then the order identifies the call.
+        own = result.tool_call_id
+        told = told if own is None or own.startswith(OURS) else {"id": own, **told}
+        parts.append({"functionResponse": told})
+    for result in results:
+        parts += content_parts(result.parts.values(), "gemini")
+    return [{"role": "user", "parts": parts}] if parts else []
+
+
+def inline_results(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return one user message, with a line `[TOOL_RESULT:{…}]` for each result.
+
+    The keys are the words of seed 001, section 1: `toolCallId`, and who blocked a call.
+    """
+    lines = []
+    for result in results:
+        shown = {{"tool_call_id": "toolCallId"}.get(k, k): v for k, v in body(result).items()}
+        if result.outcome == "denied":
+            shown["message"] = BLOCKED
+        lines.append(f"[TOOL_RESULT:{compact(shown)}]")
+    return [{"role": "user", "content": "\n".join(lines)}] if results else []
+
+
+def action_results(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return one user message for each result; an unknown tool is `{"error":"unknown_tool"}`.
+
+    A call with a missing argument also has the status `error` (seed 004, "Error Handling").
+    """
+    told = []
+    for result in results:
+        shown, error = body(result), result.error
+        if error is not None and error.code == "unknown_tool":
+            shown = {"error": "unknown_tool"}
+        elif error is not None and any(one.code == "missing_argument" for one in error.details):
+            shown = {"status": "error", **shown}
+        told.append({"role": "user", "content": compact(shown)})
+    return told
+
+
+def plan_results(results: Sequence[Result]) -> list[dict[str, Any]]:
+    """Return one user message with all results, in the order of the calls."""
+    if not results:
+        return []
+    return [{"role": "user", "content": compact({"results": [body(r) for r in results]})}]

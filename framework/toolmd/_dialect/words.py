@@ -5,27 +5,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from toolmd._dialect.calls import Keys, identified, parse_words, read_call, read_envelope, read_id
-from toolmd._dialect.envelope import (
+from toolmd._dialect.calls import (
     MAX_CALLS,
     SPACE,
+    Keys,
     decode,
-    open_reply,
+    identified,
+    read_call,
+    read_id,
     readable,
     skip,
-    without_stretches,
 )
-from toolmd._dialect.native import READERS
+from toolmd._dialect.envelope import open_reply, read_envelope
 from toolmd._dialect.quotes import find_own
-from toolmd._dialect.results import body, compact
 from toolmd._types.call import Budget, Call
 from toolmd._types.reply import Parsed
-from toolmd._types.result import Result
 from toolmd.errors import MalformedReplyError
 
 MARKER, ACTION = "[TOOL_CALL:", "Action:"
 T = TypeVar("T")
-BLOCKED = "Tool call blocked by safety guardrails"
 INLINE_KEYS = Keys("tool", "parameters", "id", "confidence")
 ACTION_KEYS = Keys("tool", "args")
 PLAN_KEYS = Keys("tool", "params")
@@ -247,21 +245,54 @@ def _budget(value: Any) -> Budget:
     return Budget(**value)
 
 
-def parse_inline(reply: Any) -> Parsed:
-    """Return the calls in a reply's own text."""
-    return parse_words(reply, inline)
+_CLOSING = ".,;:!?)"
 
 
-def parse_action(reply: Any) -> Parsed:
-    """Return the reply's terminal call, if it has one."""
-    return parse_words(reply, action)
+def without_stretches(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Return the text without these spans, which are in order; only their seams change.
+
+    At a seam a blank line stays a blank line, a line break a line break, any other white space
+    one space, and no space precedes a closing character.
+    """
+    parts: list[str] = []
+    start = 0
+    gaps: list[str] = []
+    for begin, end in [*spans, (len(text), len(text))]:
+        part = text[start:begin]
+        body = part.strip(SPACE)
+        if body:
+            lead = len(part) - len(part.lstrip(SPACE))
+            parts += [_seam([*gaps, part[:lead]], body) if parts else "", body]
+            gaps = [part[lead + len(body) :]]
+        else:
+            gaps.append(part)
+        start = end
+    return readable("".join(parts))
+
+
+def _seam(gaps: Sequence[str], body: str) -> str:
+    """Return the separator between the text before some calls and the `body` after them."""
+    lines = max(gap.count("\n") for gap in gaps)
+    if lines:
+        return "\n" * min(lines, 2) + gaps[-1].rpartition("\n")[2]
+    return " " if any(gaps) and body[0] not in _CLOSING else ""
+
+
+def parse_words(read: Callable[[str], Parsed], reply: Any) -> Parsed:
+    """Parse the assistant's own text with a text dialect; other messages have no calls."""
+    envelope = open_reply(reply, json_text=False)
+    if envelope.kind == "json":
+        raise MalformedReplyError("the reply is neither text nor a message")
+    if envelope.calls or envelope.fault:
+        raise envelope.denied("the calls of the reply are in another form than its dialect's")
+    return Parsed(readable(envelope.text)) if envelope.kind == "foreign" else read(envelope.text)
 
 
 def parse_plan(reply: Any) -> Parsed:
     """Return the plan's calls, each with the plan's budget; a plan needs a budget."""
     if isinstance(reply, Mapping) and is_plan(reply):
         return Parsed("", read_plan(open_reply(reply).value), "plan")
-    return parse_words(reply, plan)
+    return parse_words(plan, reply)
 
 
 def parse_auto(reply: Any) -> Parsed:
@@ -273,8 +304,7 @@ def parse_auto(reply: Any) -> Parsed:
     if envelope.kind == "json" and is_plan(envelope.value):
         return Parsed("", _in("plan", read_plan, envelope.value), "plan")
     if envelope.kind != "text":
-        return _in(envelope.kind if envelope.kind in READERS else "", read_envelope, envelope,
-                   READERS)  # fmt: skip
+        return read_envelope(envelope)
     text = envelope.text
     parsed = _in("inline", inline, text)
     for name, read in (("action", action), ("plan", plan)):
@@ -290,40 +320,3 @@ def _in(dialect: str, read: Callable[..., T], *given: Any) -> T:
     except MalformedReplyError as error:
         error.dialect = dialect or error.dialect
         raise
-
-
-def inline_results(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return one user message, with a line `[TOOL_RESULT:{…}]` for each result.
-
-    The keys are the words of seed 001, section 1: `toolCallId`, and who blocked a call.
-    """
-    lines = []
-    for result in results:
-        shown = {{"tool_call_id": "toolCallId"}.get(k, k): v for k, v in body(result).items()}
-        if result.outcome == "denied":
-            shown["message"] = BLOCKED
-        lines.append(f"[TOOL_RESULT:{compact(shown)}]")
-    return [{"role": "user", "content": "\n".join(lines)}] if results else []
-
-
-def action_results(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return one user message for each result; an unknown tool is `{"error":"unknown_tool"}`.
-
-    A call with a missing argument also has the status `error` (seed 004, "Error Handling").
-    """
-    told = []
-    for result in results:
-        shown, error = body(result), result.error
-        if error is not None and error.code == "unknown_tool":
-            shown = {"error": "unknown_tool"}
-        elif error is not None and any(one.code == "missing_argument" for one in error.details):
-            shown = {"status": "error", **shown}
-        told.append({"role": "user", "content": compact(shown)})
-    return told
-
-
-def plan_results(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return one user message with all results, in the order of the calls."""
-    if not results:
-        return []
-    return [{"role": "user", "content": compact({"results": [body(r) for r in results]})}]

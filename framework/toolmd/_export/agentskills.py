@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from toolmd._export.documents import argument_lines
 from toolmd._export.exported import Loss
-from toolmd._export.function import plain
+from toolmd._export.function import argument_lines, plain
 from toolmd._types.skill import SkillSpec, step_json
 from toolmd._types.tool import ToolSpec
 

@@ -3,13 +3,21 @@
 from typing import Any, get_args
 
 from toolmd._export.exported import Loss
-from toolmd._export.function import CONFIDENCE, SURE, Function, compact, in_words, loser, plain
+from toolmd._export.function import (
+    CONFIDENCE,
+    SURE,
+    Function,
+    argument_lines,
+    compact,
+    loser,
+    plain,
+    type_of,
+)
 from toolmd._export.mcp import skill_result
 from toolmd._types.model_view import seen_shape
 from toolmd._types.prompt import PromptSpec
 from toolmd._types.registry import AnySpec, Bound
 from toolmd._types.result import Outcome
-from toolmd._types.schema import KEYWORDS
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 
@@ -41,9 +49,6 @@ def describe(spec: "AnySpec | PromptSpec", kind: str, target: str) -> dict[str, 
     return {**spec.canonical, "hash": spec.hash, "source": source, "implementation": runs}
 
 
-_ORDER = ("enum", *(row.word for row in KEYWORDS.values() if row.fits), "default", "examples")
-
-
 def prompt_part(function: Function, _losses: list[Loss]) -> str:
     """Return one tool's paragraph: its purpose, arguments, result and an example."""
     parts = [f"## {function.name}", function.description]
@@ -54,7 +59,7 @@ def prompt_part(function: Function, _losses: list[Loss]) -> str:
     spec = function.spec
     if isinstance(spec, ToolSpec):
         returned = seen_shape(spec.returns).json_schema
-        parts.append(f"Returns {_type(returned)}: {returned.get('description', '')}".rstrip(": "))
+        parts.append(f"Returns {type_of(returned)}: {returned.get('description', '')}".rstrip(": "))
         parts += [
             f"Example ({example.title}): {compact(_stated(function, example.arguments))}"
             for example in spec.examples
@@ -68,60 +73,12 @@ def prompt(items: list[str]) -> str:
     return "# Tools\n\n" + "\n\n".join(items) + "\n" if items else "# Tools\n\nNone.\n"
 
 
-def argument_lines(parameters: dict[str, Any]) -> list[str]:
-    """Return a bullet for each argument, with nested bullets for nested fields."""
-    return _below(parameters, "")
-
-
 def _stated(function: Function, arguments: dict[str, Any]) -> dict[str, Any]:
     return (
         {**arguments, CONFIDENCE: SURE}
         if CONFIDENCE in function.parameters["properties"]
         else arguments
     )
-
-
-def _lines(name: str, schema: dict[str, Any], indent: str, *, required: bool) -> list[str]:
-    need = "required" if required else "optional"
-    line = f"{indent}- `{name}` ({_type(schema)}, {need})"
-    if said := " ".join(_said(schema)):
-        line += f": {said}"
-    return [line, *_below(schema, indent + "  ")]
-
-
-def _below(schema: dict[str, Any], indent: str) -> list[str]:
-    required = schema.get("required", ())
-    fields = schema.get("properties", {})
-    lines = [
-        line for k, v in fields.items() for line in _lines(k, v, indent, required=k in required)
-    ]
-    for one in schema.get("oneOf", ()):
-        if "properties" in one:
-            said = " ".join(_said(one))
-            lines.append(f"{indent}- shape `{one['title']}`" + (f": {said}" if said else ""))
-            lines += _below(one, indent + "  ")
-    items = schema.get("items")
-    if items and ("oneOf" in items or "properties" in items or "items" in items or _said(items)):
-        said = " ".join(_said(items))
-        each = f"{indent}- each ({_type(items)})" + (f": {said}" if said else "")
-        lines += [each, *_below(items, indent + "  ")]
-    return lines
-
-
-def _said(schema: dict[str, Any]) -> list[str]:
-    words = []
-    if description := schema.get("description", ""):
-        words.append(description if description[-1] in ".!?:;" else f"{description}.")
-    return words + [in_words(keyword, schema[keyword]) for keyword in _ORDER if keyword in schema]
-
-
-def _type(schema: dict[str, Any]) -> str:
-    types = schema.get("type", "anything")
-    named = types if isinstance(types, list) else [types]
-    items = schema.get("items")
-    shown = [f"array of {_type(items)}" if n == "array" and items else n for n in named]
-    told = ", exactly one of these shapes" if "oneOf" in schema else ""
-    return " or ".join(shown) + told
 
 
 def operation(function: Function, losses: list[Loss]) -> tuple[str, dict[str, Any]]:

@@ -129,6 +129,58 @@ def in_words(keyword: str, value: Any) -> str:
     return f"At {row.compared} {row.size(value)}."
 
 
+_ORDER = ("enum", *(row.word for row in KEYWORDS.values() if row.fits), "default", "examples")
+
+
+def argument_lines(parameters: dict[str, Any]) -> list[str]:
+    """Return a bullet for each argument, with nested bullets for nested fields."""
+    return _below(parameters, "")
+
+
+def _lines(name: str, schema: dict[str, Any], indent: str, *, required: bool) -> list[str]:
+    need = "required" if required else "optional"
+    line = f"{indent}- `{name}` ({type_of(schema)}, {need})"
+    if said := " ".join(_said(schema)):
+        line += f": {said}"
+    return [line, *_below(schema, indent + "  ")]
+
+
+def _below(schema: dict[str, Any], indent: str) -> list[str]:
+    required = schema.get("required", ())
+    fields = schema.get("properties", {})
+    lines = [
+        line for k, v in fields.items() for line in _lines(k, v, indent, required=k in required)
+    ]
+    for one in schema.get("oneOf", ()):
+        if "properties" in one:
+            said = " ".join(_said(one))
+            lines.append(f"{indent}- shape `{one['title']}`" + (f": {said}" if said else ""))
+            lines += _below(one, indent + "  ")
+    items = schema.get("items")
+    if items and ("oneOf" in items or "properties" in items or "items" in items or _said(items)):
+        said = " ".join(_said(items))
+        each = f"{indent}- each ({type_of(items)})" + (f": {said}" if said else "")
+        lines += [each, *_below(items, indent + "  ")]
+    return lines
+
+
+def _said(schema: dict[str, Any]) -> list[str]:
+    words = []
+    if description := schema.get("description", ""):
+        words.append(description if description[-1] in ".!?:;" else f"{description}.")
+    return words + [in_words(keyword, schema[keyword]) for keyword in _ORDER if keyword in schema]
+
+
+def type_of(schema: dict[str, Any]) -> str:
+    """Return the type of a schema in words."""
+    types = schema.get("type", "anything")
+    named = types if isinstance(types, list) else [types]
+    items = schema.get("items")
+    shown = [f"array of {type_of(items)}" if n == "array" and items else n for n in named]
+    told = ", exactly one of these shapes" if "oneOf" in schema else ""
+    return " or ".join(shown) + told
+
+
 def compact(value: Any) -> str:
     """Return a JSON value on one line, as its author would write it."""
     return json.dumps(value, ensure_ascii=False)

@@ -75,21 +75,13 @@ def annotations(spec: ToolSpec | SkillSpec) -> dict[str, bool]:
     A `keyed` tool is idempotent only under the runtime's own key, which a client does not have.
     The world is closed for a Read Only tool without Allowed Domains.
     """
-    if isinstance(spec, SkillSpec):
-        return _hints(read_only=False, idempotent=False, open_world=True)
-    return _hints(
-        read_only=spec.read_only,
-        idempotent=spec.read_only or spec.idempotent == "yes",
-        open_world=not spec.read_only or bool(spec.limits.allowed_domains),
-    )
-
-
-def _hints(*, read_only: bool, idempotent: bool, open_world: bool) -> dict[str, bool]:
+    tool = spec if isinstance(spec, ToolSpec) else None
+    reads = tool is not None and tool.read_only
     return {
-        "readOnlyHint": read_only,
-        "destructiveHint": not read_only,
-        "idempotentHint": idempotent,
-        "openWorldHint": open_world,
+        "readOnlyHint": reads,
+        "destructiveHint": not reads,
+        "idempotentHint": reads or (tool is not None and tool.idempotent == "yes"),
+        "openWorldHint": not reads or (tool is not None and bool(tool.limits.allowed_domains)),
     }
 
 

@@ -6,20 +6,12 @@ from typing import Any
 from toolmd._export.exported import Lose
 from toolmd._export.function import compact, described, in_words, parts_of, with_parts
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, words_of
+from toolmd._validation.words import type_of
 
 _OF_TYPE: Mapping[str, tuple[str, ...]] = {
     **{kind: words_of(kind) for kind in JSON_TYPES},
     "array": ("items", *words_of("array")),
     "object": ("properties", "required", "additionalProperties", *words_of("object")),
-}
-_TYPES: Mapping[type, str] = {
-    type(None): "null",
-    bool: "boolean",
-    str: "string",
-    int: "integer",
-    float: "number",
-    list: "array",
-    dict: "object",
 }
 _STRICT_FORMATS = frozenset(
     ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
@@ -52,7 +44,7 @@ def split(schema: dict[str, Any], union: str = "anyOf") -> dict[str, Any]:
         return _shapes(shown, union)
     types = shown.get("type")
     if types is None and "enum" in shown:
-        types = list(dict.fromkeys(narrowest_type(value) for value in shown["enum"]))
+        types = list(dict.fromkeys(type_of(value) for value in shown["enum"]))
         if len(types) == 1:
             return {"type": types[0], **shown}
     if not isinstance(types, list):
@@ -80,7 +72,7 @@ def _branches(schema: dict[str, Any], types: list[str]) -> list[dict[str, Any]]:
     for name in types:
         branch: dict[str, Any] = {"type": name}
         if "enum" in schema:
-            branch["enum"] = [v for v in schema["enum"] if is_type(v, name)]
+            branch["enum"] = [v for v in schema["enum"] if _has_type(v, name)]
             if not branch["enum"]:
                 continue
         branch |= {k: schema[k] for k in _OF_TYPE[name] if k in schema}
@@ -88,17 +80,9 @@ def _branches(schema: dict[str, Any], types: list[str]) -> list[dict[str, Any]]:
     return branches
 
 
-def narrowest_type(value: Any) -> str:
-    """Return the narrowest JSON type of a value; `true` is not a number, `1.0` not an integer."""
-    return _TYPES[type(value)]
-
-
-def is_type(value: Any, name: str) -> bool:
-    """Return whether a value has a type by JSON Schema, where `1.0` is an integer."""
-    narrowest = narrowest_type(value)
-    if name == "integer":
-        return narrowest == "integer" or (narrowest == "number" and float(value).is_integer())
-    return narrowest == name or (name == "number" and narrowest == "integer")
+def _has_type(value: Any, name: str) -> bool:
+    kind = type_of(value)
+    return kind == name or (name == "number" and kind == "integer")
 
 
 def strict(schema: dict[str, Any], lose: Lose) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 
-from toolmd._skills.engine.engine import Outage
+from toolmd._skills.engine import Outage
 from toolmd._store.database import Database
 
 BEAT_S = 0.5

@@ -69,56 +69,34 @@ class Tap:
         return item
 
 
-class ReadTap:
-    """The stream of messages from a server, through a tap."""
+class Stream:
+    """The messages of one session in one direction, as the client of the protocol takes them."""
 
     def __init__(
-        self, receive: Callable[[], Awaitable[Any]], tap: Tap, unread: Callable[[], object]
+        self, pass_on: Callable[..., Awaitable[Any]], closed: Callable[[], object] = lambda: None
     ) -> None:
-        """Keep the tap, and what returns the next message or raises StopAsyncIteration.
+        """Keep what returns the next message or sends one, and what a close calls.
 
-        `unread` is called once the client reads no more, also where it failed.
+        The client closes a stream also where it failed. The session closes the connection.
         """
-        self._receive = receive
-        self._tap = tap
-        self._unread = unread
+        self._pass_on = pass_on
+        self._closed = closed
 
-    async def receive(self) -> Any:
-        """Return the next message."""
-        return await self.__anext__()
+    async def send(self, item: Any) -> None:
+        """Send a message."""
+        await self._pass_on(item)
 
     async def aclose(self) -> None:
-        """Note that the client reads no more: the session closes the connection."""
-        self._unread()
+        """Note that the client needs the stream no more."""
+        self._closed()
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Any:
-        return self._tap.received(await self._receive())
+        return await self._pass_on()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *raised: object) -> None:
-        await self.aclose()
-
-
-class WriteTap:
-    """The stream of messages to a server, through a tap."""
-
-    def __init__(self, send: Callable[[Any], Awaitable[None]], tap: Tap) -> None:
-        """Keep the tap, and what sends a message."""
-        self._send = send
-        self._tap = tap
-
-    async def send(self, item: Any) -> None:
-        """Send a message."""
-        self._tap.sent(item)
-        await self._send(item)
-
-    async def aclose(self) -> None:
-        """Do nothing: the session closes the connection."""
+    receive = __anext__
 
     async def __aenter__(self) -> Self:
         return self
@@ -419,9 +397,17 @@ class Connection:
         ):
             yield self._taps(read.__anext__, write.send)
 
-    def _taps(self, receive: Any, send: Any) -> tuple[ReadTap, WriteTap]:
+    def _taps(self, receive: Any, send: Any) -> tuple[Stream, Stream]:
         tap = self.tools.tap
-        return ReadTap(receive, tap, self._unread.set), WriteTap(send, tap)
+
+        async def read() -> Any:
+            return tap.received(await receive())
+
+        async def write(item: Any) -> None:
+            tap.sent(item)
+            await send(item)
+
+        return Stream(read, self._unread.set), Stream(write)
 
     async def _give_up(self, error: BaseException) -> None:
         await self.close()

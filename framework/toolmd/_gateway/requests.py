@@ -93,9 +93,9 @@ def _misfits(operation: Operation, parameter: Parameter, slot: Slot) -> Iterator
             there = ", ".join(f"{{{one}}}" for one in operation.placeholders) or "no parameters"
             message = f"{name} is sent in the path as {{{slot.name}}}, and the path has {there}"
             yield Problem(name, message, "correct Sent In, or the path of Implemented By")
-        if not parameter.required and not shape.has_default:
+        if not parameter.required:
             message = f"{name} is optional, and the path needs it"
-            yield Problem(name, message, "write `**Required**: true`, or a Default")
+            yield Problem(name, message, "write `**Required**: true`: no Default is sent")
     if slot.kind in IN_BODY and operation.method in {"GET", "HEAD"}:
         message = f"{name} is sent in the body, and {operation.method} has none"
         yield Problem(name, message, "write `**Sent In**: query`, or another method")

@@ -13,12 +13,13 @@ from toolmd._import.names import (
     one_line,
     plain_line,
     prose,
+    shown,
     title_of,
     tool_name,
     words_of,
 )
 from toolmd._import.policy import Policy, restricting
-from toolmd._import.report import ImportReport, known_title, shown
+from toolmd._import.report import ImportReport, known_title
 from toolmd._parse.blocks import Node, Part, with_headings
 from toolmd._parse.blocks import prose as written
 from toolmd._parse.document.front_matter import read_front_matter
@@ -106,7 +107,9 @@ def _skill(
 ) -> _Skill | None:
     metadata = said["metadata"] if isinstance(said.get("metadata"), dict) else {}
     rest = parts[1:]
-    heading = heading_text(rest[0].heading.text) if rest and rest[0].level == 1 else ""
+    # A heading within the text belongs to the prompt.
+    first = rest[0] if rest and not parts[0].blocks else None
+    heading = heading_text(first.heading.text) if first and first.level == 1 else ""
     file, folder = _file_names(path)
     called = metadata.get("toolmd-name") or said.get("name") or file or heading or folder
     name = tool_name(str(called))
@@ -117,12 +120,12 @@ def _skill(
     body = written(head)
     if not said.get("name"):
         report.note(name, "", "no name in the front matter: taken from the file or the title")
-    first, more = first_and_rest(str(said.get("description") or ""))
-    if not first:
-        first, body = first_and_rest(body)
+    about, more = first_and_rest(str(said.get("description") or ""))
+    if not about:
+        about, body = first_and_rest(body)
         report.note(name, "", "no description in the front matter: the first paragraph")
-    body = _without(body, first)
-    skill = _Skill(name, heading or title_of(name), first or f"{title_of(name)}.", prose(more))
+    body = _without(body, about)
+    skill = _Skill(name, heading or title_of(name), about or f"{title_of(name)}.", prose(more))
     _metadata(skill, said, metadata, report)
     _sections(skill, body, rest[1:] if heading else rest)
     return skill

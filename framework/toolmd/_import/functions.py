@@ -244,7 +244,7 @@ def without_null(schema: Any) -> Any:
         rest = {k: v for k, v in schema.items() if k != "anyOf"}
         if not left:
             return None
-        return {**rest, **left[0]} if len(left) == 1 else {**rest, "anyOf": left}
+        return {**left[0], **rest} if len(left) == 1 else {**rest, "anyOf": left}
     types = schema.get("type")
     if isinstance(types, list) and "null" in types and len(types) > 1:
         left = [name for name in types if name != "null"]

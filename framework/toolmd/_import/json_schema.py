@@ -1,29 +1,19 @@
 """Read JSON Schema as parameters and shapes; the report notes every part that can't be kept."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from toolmd._import.flatten import (
-    MAX_DEPTH,
-    SHAPED,
-    Flattener,
-    TellUnheld,
-    types_of,
-    without_handle,
-)
-from toolmd._import.names import parameter_name
-from toolmd._import.report import shown
+from toolmd._import.flatten import SHAPED, Flat, Flattener, TellUnheld, types_of, without_handle
+from toolmd._import.names import parameter_name, shown
 from toolmd._types.call_spec import Rule
-from toolmd._types.schema import JSON_TYPES, KEYWORDS, Parameter, Schema
+from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._validation import are_apart, pattern_fault, problems
 from toolmd._validation.identity import identity
 
 _STRICT = {"exclusiveMinimum": (">", "above"), "exclusiveMaximum": ("<", "below")}
-_STEP = "multipleOf"
-_WORDS = (*_STRICT, _STEP)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _RESERVED = frozenset(
     "as break const continue else false for function if import in let loop namespace null "
@@ -32,78 +22,29 @@ _RESERVED = frozenset(
 """The words that CEL does not read as names."""
 
 
-class Bound(NamedTuple):
-    """A bound of the value at a path such as `order.lines[].price`."""
+class Place(NamedTuple):
+    """How an expression reaches a value of the arguments."""
 
-    path: str
-    keyword: str
-    value: Any
+    at: str
+    """The value; empty for the arguments themselves."""
+    condition: str = "{}"
+    """A condition over the arguments with one over the value at `{}`."""
 
-
-def bounds_of(flat: dict[str, Any], path: str) -> list[Bound]:
-    """Return the bounds of a schema that may need a rule."""
-    return [Bound(path, word, flat[word]) for word in _WORDS if flat.get(word) is not None]
-
-
-def whole_bounds(flat: dict[str, Any]) -> dict[str, int]:
-    """Return the exclusive bounds of an integer as the bounds of a parameter."""
-    said: dict[str, int] = {}
-    for (keyword, bound, step), nearer in zip(
-        (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)),
-        (max, min),
-        strict=True,
-    ):
-        value = flat.get(keyword)
-        if isinstance(value, int) and not isinstance(value, bool):
-            said[bound] = nearer(flat.get(bound, value + step), value + step)
-    return said
-
-
-def rule_of(bound: Bound, parameters: Sequence[Parameter]) -> Rule | None:
-    """Return the rule that enforces a bound; None if no expression can."""
-    condition = _at(bound.path.split("."), parameters, "", bound)
-    if condition is None:
-        return None
-    if bound.keyword == _STEP:
-        return Rule(condition, f"{bound.path} must be a multiple of {bound.value}.")
-    return Rule(condition, f"{bound.path} must be {_STRICT[bound.keyword][1]} {bound.value}.")
-
-
-def _at(steps: list[str], fields: Sequence[Parameter], above: str, bound: Bound) -> str | None:
-    """Return the condition for the value that the steps reach from the fields of an object."""
-    name = steps[0].partition("[")[0]
-    field = next((one for one in fields if one.name == name), None)
-    own = name if above else name.replace("-", "_")
-    if field is None or not _NAME.fullmatch(own) or own in _RESERVED:
-        return None
-    place = f"{above}.{own}" if above else own
-    held = _within(field.shape, steps[0].count("[]"), place, steps[1:], bound)
-    return held if held is None or field.required else f"!has({place}) || {held}"
-
-
-def _within(
-    shape: Schema, lists: int, place: str, steps: list[str], bound: Bound, depth: int = 0
-) -> str | None:
-    if lists:
-        one = f"{place.partition('.')[0].rstrip('0123456789')}{depth + 1}"
-        if shape.types != ("array",) or shape.items is None:
+    def field(self, name: str, *, required: bool) -> "Place | None":
+        """Return the place of a field; None where no expression can name it."""
+        own = name if self.at else name.replace("-", "_")
+        if not _NAME.fullmatch(own) or own in _RESERVED:
             return None
-        held = _within(shape.items, lists - 1, one, steps, bound, depth + 1)
-        return held and f"{place}.all({one}, {held})"
-    if steps:
-        is_object = shape.types == ("object",)
-        return _at(steps, shape.properties or (), place, bound) if is_object else None
-    return _compared(shape, place, bound)
+        at = f"{self.at}.{own}" if self.at else own
+        inner = "{}" if required else f"!has({at}) || {{}}"
+        return Place(at, self.condition.replace("{}", inner))
 
-
-def _compared(shape: Schema, place: str, bound: Bound) -> str | None:
-    value = bound.value
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    if bound.keyword == _STEP:
-        whole = shape.types == ("integer",) and isinstance(value, int)
-        return f"{place} % {value} == 0" if whole else None
-    return f"{place} {_STRICT[bound.keyword][0]} {value}" if shape.types == ("number",) else None
+    def item(self) -> "Place":
+        """Return the place of each item of a list."""
+        first = self.at.partition(".")[0]
+        stem = first.rstrip("0123456789")
+        one = f"{stem}{int(first[len(stem) :] or 0) + 1}"
+        return Place(one, self.condition.replace("{}", f"{self.at}.all({one}, {{}})"))
 
 
 _ANCHORED = re.compile(r"\^(?P<whole>.*)(?<!\\)(?:\\\\)*\$", re.DOTALL)
@@ -132,48 +73,6 @@ def _is_balanced(pattern: str, parting: str = "") -> bool:
     return depth == 0
 
 
-_OUTER = ("properties", "required", "additionalProperties", "patternProperties")
-
-ReadShape = Callable[[dict[str, Any]], Schema]
-
-
-def read_shapes(
-    flat: Mapping[str, Any], path: str, flattener: Flattener, read: ReadShape
-) -> dict[str, Any]:
-    """Return the attributes of a Schema whose objects have several shapes; none without them.
-
-    Fields next to the shapes become fields of each shape.
-    """
-    keyword = next((word for word in SHAPED if word in flat), None)
-    if keyword is None:
-        return {}
-    outer = {word: flat[word] for word in _OUTER if word in flat} | {"type": "object"}
-    said: dict[str, Any] = {}
-    titles, found = [], []
-    for branch in flat[keyword]:
-        merged = flattener.merged(outer, branch, path)
-        titles.append(str(merged.pop("title", "")))
-        shape = read(merged)
-        if shape.properties is None:
-            flattener.tell(path, "a shape can't be read as an object with fields: any object")
-            return {}
-        if shape.has_default or shape.has_example:
-            flattener.tell(path, "the default or example of a shape is not kept")
-        said |= {flag: True for flag in ("sensitive", "verbatim") if getattr(shape, flag)}
-        found.append(Schema(("object",), shape.description, properties=shape.properties))
-    declared = flat.get("discriminator")
-    field = declared.get("propertyName") if isinstance(declared, Mapping) else None
-    tag, values = _tag(found, field)
-    if tag is not None:
-        said["discriminator"] = tag
-        titles = [v if isinstance(v, str) and parameter_name(v) == v else t
-                  for v, t in zip(values, titles, strict=True)]  # fmt: skip
-    said["one_of"] = tuple(map(Parameter, _names(titles), found))
-    if keyword == "anyOf" and not are_apart(Schema(**said)):
-        flattener.tell(path, "a value that fits several shapes is rejected, though allowed there")
-    return said
-
-
 def _tag(shapes: list[Schema], declared: Any) -> tuple[str | None, list[Any]]:
     """Return the required field with one value of its own in each shape, and the values."""
     fields = [{p.name: p for p in shape.properties or ()} for shape in shapes]
@@ -200,13 +99,8 @@ def _names(titles: list[str]) -> list[str]:
 
 
 _VALUES: Mapping[str, type | tuple[type, ...]] = {
-    "number": (int, float),
-    "whole": int,
-    "boolean": bool,
-    "word": str,
-    "text": str,
-    "list": list,
-}
+    "number": (int, float), "whole": int, "boolean": bool, "word": str, "text": str, "list": list,
+}  # fmt: skip
 """The JSON values of each kind of field; a pattern and an example are read apart."""
 _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
     "description": ("description", str),
@@ -219,12 +113,16 @@ _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {
 _READ = frozenset(
     "type enum default examples example title properties required items additionalProperties "
     "pattern exclusiveMinimum exclusiveMaximum multipleOf $schema $defs definitions "
-    "$anchor deprecated readOnly writeOnly discriminator oneOf anyOf".split()
+    "$anchor deprecated readOnly writeOnly discriminator oneOf anyOf x-required".split()
 )
-
-
+_OUTER = ("properties", "required", "additionalProperties", "patternProperties")
 _MAX_VALUES = 2_000
 """The most values of a schema, at all depths: the file of a definition holds no more."""
+_ABSENT: Any = object()
+_FITS: Mapping[str, tuple[str, ...]] = {
+    **{name: row.fits for name, row in KEYWORDS.items() if row.fits},
+    "items": ("array",), **dict.fromkeys(("properties", "values", "one_of"), ("object",)),
+}  # fmt: skip
 
 
 class SchemaReader:
@@ -232,11 +130,10 @@ class SchemaReader:
 
     def __init__(self, root: Any, tell: TellUnheld) -> None:
         self.tell = tell
-        self.flattener = Flattener(root, tell)
+        self._flattener = Flattener(root, tell)
         self._shapes = 0
         self.rules: list[Rule] = []
         """Conditions over the arguments, for keywords that no field of a parameter can express."""
-        self._collected: list[Bound] = []
         self.open = False
         """Whether the root allows other arguments explicitly."""
         self.silent = False
@@ -244,7 +141,8 @@ class SchemaReader:
 
     def parameters(self, schema: Any) -> tuple[Parameter, ...]:
         """Read the schema of the arguments; raises ValueError unless they are an object."""
-        flat = self.flattener.one_object(self.flattener.flat(schema, ""), "")
+        whole = self._flattener.flat(schema, "")
+        flat = self._flattener.one_object(whole, "")
         types = types_of(flat)
         if "object" not in types and types:
             message = f"the arguments are {' or '.join(types)}, not an object"
@@ -253,26 +151,27 @@ class SchemaReader:
         self.silent = "additionalProperties" not in flat
         about = {key: flat[key] for key in ("title", "description") if flat.get(key)}
         self._unheld(flat, "", about)
-        found = self._fields(flat, "", 0)
-        self._choices(schema, {p.name for p in found if not p.required})
-        self._bounds_as_rules(found)
+        found = self._fields(flat, "", Place(""))
+        optional = {one.name for one in found if not one.required}
+        for keyword in SHAPED:
+            needs = [[n for n in one.get("required") or () if n in optional]
+                     for one in whole.get(keyword, ())]  # fmt: skip
+            if len(needs) > 1 and all(needs):
+                self._choose(needs, exactly=keyword == "oneOf")
         return found
 
     def result(self, schema: Any) -> Schema:
         """Read the schema of a result, which has no rules."""
-        shape = self._shape(schema, "", 0)
-        self._bounds_as_rules(())
-        return shape
+        return self._shape(self._flattener.flat(schema, ""), "", None)
 
-    def _shape(self, schema: Any, path: str, depth: int) -> Schema:
+    def _shape(self, flat: Flat, path: str, place: Place | None) -> Schema:
         self._shapes += 1
-        if depth > MAX_DEPTH or self._shapes > _MAX_VALUES:
-            deep = f"nested deeper than {MAX_DEPTH} levels: any value from here on"
-            many = f"more than {_MAX_VALUES} values: any value from there on"
-            self.tell(*((path, deep) if depth > MAX_DEPTH else ("", many)))
+        if self._shapes > _MAX_VALUES:
+            self.tell("", f"more than {_MAX_VALUES} values: any value from there on")
             return Schema()
-        flat = without_handle(self.flattener.typed(self.flattener.flat(schema, path), path))
-        said: dict[str, Any] = {"types": self._types(flat, path)}
+        flat = without_handle(self._flattener.typed(flat, path))
+        types = tuple(dict.fromkeys(types_of(flat)))
+        said: dict[str, Any] = {"types": types}
         for keyword, (attribute, kind) in _KEPT.items():
             if (value := flat.get(keyword)) is not None:
                 if isinstance(value, kind) and isinstance(value, bool) is (kind is bool):
@@ -281,115 +180,136 @@ class SchemaReader:
                     self.tell(path, f"`{keyword}` is {value!r}, which can't be read")
         if not said.get("description") and isinstance(flat.get("title"), str):
             said["description"] = flat["title"]
-        said |= self._nested(flat, path, depth)
-        said |= self._bounds(flat, path, said["types"])
+        said |= self._nested(flat, path, place if types in {("object",), ("array",)} else None)
+        said |= self._bounds(flat, path, types, place)
         if isinstance(flat.get("pattern"), str):
-            said |= self._pattern(flat["pattern"], path)
+            whole = whole_pattern(flat["pattern"])
+            if fault := pattern_fault(whole):
+                self.tell(path, f"the pattern is not kept: {fault}")
+            else:
+                said["pattern"] = whole
         self._unheld(flat, path)
-        return self._valued(flat, path, self._fitting(said, path))
+        for attribute, fits in _FITS.items():
+            if types and attribute in said and not {*types}.intersection(fits):
+                word = KEYWORDS[attribute].word if attribute in KEYWORDS else attribute
+                value = shown(said.pop(attribute)) if attribute in KEYWORDS else "left out"
+                self.tell(path, f"`{word}` does not fit {' or '.join(types)}: {value}")
+                said.pop(attribute, None)
+        return self._valued(flat, path, Schema(**said))
 
-    def _types(self, flat: dict[str, Any], path: str) -> tuple[str, ...]:
-        types = types_of(flat)
-        unknown = [name for name in types if name not in JSON_TYPES]
-        if unknown:
-            self.tell(path, f"not a JSON type: {', '.join(unknown)}; read as any value")
-            return ()
-        return tuple(dict.fromkeys(types))
-
-    def _nested(self, flat: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
+    def _nested(self, flat: Flat, path: str, place: Place | None) -> dict[str, Any]:
+        """Return what a schema says of its items, its fields, its values and its shapes."""
         said: dict[str, Any] = {}
         if (items := flat.get("items")) is not None and items not in (True, {}):
-            said["items"] = self._shape(items, f"{path}[]", depth + 1)
-        shapes = read_shapes(flat, path, self.flattener, lambda one: self._shape(one, path, depth))
-        if shapes:
+            below = place.item() if place and types_of(flat) == ["array"] else None
+            said["items"] = self._shape(items, f"{path}[]", below)
+        if shapes := self._one_of(flat, path):
             return said | shapes
         more = flat.get("additionalProperties")
         if flat.get("properties") or more is False:
-            said["properties"] = self._fields(flat, f"{path}.", depth + 1)
+            said["properties"] = self._fields(flat, f"{path}.", place)
             if more is not None and more is not False:
                 self.tell(path, f"other fields are allowed there, and not here: {shown(more)}")
-        elif isinstance(more, Mapping) and more:
-            said["values"] = self._shape(more, f"{path}.*", depth + 1)
+        elif isinstance(more, dict) and more:
+            said["values"] = self._shape(more, f"{path}.*", None)
         return said
 
-    def _fields(self, flat: dict[str, Any], prefix: str, depth: int) -> tuple[Parameter, ...]:
-        properties = _mapping(flat.get("properties"))
-        flat = {**flat, "required": [*(flat.get("required") or ()), *_required_by(properties)]}
-        required = [name for name in flat.get("required") or () if isinstance(name, str)]
+    def _one_of(self, flat: Flat, path: str) -> dict[str, Any]:
+        """Return what a schema says whose objects have several shapes; nothing without them.
+
+        Fields next to the shapes become fields of each shape.
+        """
+        keyword = next((word for word in SHAPED if word in flat), None)
+        if keyword is None:
+            return {}
+        outer = {word: flat[word] for word in _OUTER if word in flat} | {"type": "object"}
+        said: dict[str, Any] = {}
+        titles, found = [], []
+        for branch in flat[keyword]:
+            merged = self._flattener.merged(outer, branch, path)
+            titles.append(str(merged.pop("title", "")))
+            shape = self._shape(merged, path, None)
+            if shape.properties is None:
+                self.tell(path, "a shape can't be read as an object with fields: any object")
+                return {}
+            if shape.has_default or shape.has_example:
+                self.tell(path, "the default or example of a shape is not kept")
+            said |= {flag: True for flag in ("sensitive", "verbatim") if getattr(shape, flag)}
+            found.append(Schema(("object",), shape.description, properties=shape.properties))
+        declared = flat.get("discriminator")
+        field = declared.get("propertyName") if isinstance(declared, Mapping) else None
+        tag, values = _tag(found, field)
+        if tag is not None:
+            said["discriminator"] = tag
+            titles = [v if isinstance(v, str) and parameter_name(v) == v else t
+                      for v, t in zip(values, titles, strict=True)]  # fmt: skip
+        said["one_of"] = tuple(map(Parameter, _names(titles), found))
+        if keyword == "anyOf" and not are_apart(Schema(**said)):
+            self.tell(path, "a value that fits several shapes is rejected, though allowed there")
+        return said
+
+    def _fields(self, flat: Flat, prefix: str, place: Place | None) -> tuple[Parameter, ...]:
+        properties: Mapping[str, Flat] = flat.get("properties") or {}
+        required = list(flat.get("required") or ())
+        required += [name for name, one in properties.items() if one.get("x-required")]
         made: dict[str, Parameter] = {}
         for name in dict.fromkeys([*properties, *required]):
-            path = f"{prefix}{name}"
-            own = parameter_name(name)
+            path, own, needed = f"{prefix}{name}", parameter_name(name), name in required
             if not own or own in made:
                 self.tell(path, "a definition can't contain such a name: left out")
                 continue
             if own != name:
-                self.tell(
-                    path,
-                    f"renamed {own!r}: not a valid name; adapt the caller",
-                )
+                self.tell(path, f"renamed {own!r}: not a valid name; adapt the caller")
             if name not in properties:
                 self.tell(path, "required, but without a schema: read as any value")
-            shape = self._shape(properties.get(name, {}), path, depth)
-            made[own] = Parameter(name=own, shape=shape, required=name in required)
+            below = place.field(own, required=needed) if place else None
+            made[own] = Parameter(own, self._shape(properties.get(name, {}), path, below), needed)
         return tuple(made.values())
 
-    def _bounds(self, flat: dict[str, Any], path: str, types: Iterable[str]) -> dict[str, Any]:
-        """Convert exclusive bounds of integers; collect those that only a rule can express."""
-        found, said = bounds_of(flat, path), {}
-        if set(types) - {"null"} == {"integer"}:
-            said = whole_bounds(flat)
-            found = [one for one in found if one.keyword == "multipleOf"]
-        self._collected += found
+    def _bounds(
+        self, flat: Flat, path: str, types: tuple[str, ...], place: Place | None
+    ) -> dict[str, Any]:
+        """Write exclusive bounds and steps: as the bounds of an integer, or as a rule."""
+        said: dict[str, Any] = {}
+        is_whole = {*types} - {"null"} == {"integer"}
+        for word in (*_STRICT, "multipleOf"):
+            if (value := flat.get(word)) is None:
+                continue
+            condition = message = ""
+            if word == "multipleOf":
+                if types == ("integer",) and isinstance(value, int) and place:
+                    condition, message = f"{place.at} % {value} == 0", "a multiple of"
+            elif is_whole and isinstance(value, int):
+                least = word == "exclusiveMinimum"
+                bound, inner = ("minimum", value + 1) if least else ("maximum", value - 1)
+                said[bound] = (max if least else min)(flat.get(bound, inner), inner)
+                continue
+            elif types == ("number",) and place:
+                sign, message = _STRICT[word]
+                condition = f"{place.at} {sign} {value}"
+            if not condition or not place:
+                self.tell(path, f"`{word} {shown(value)}` is not kept")
+                continue
+            whole = place.condition.replace("{}", condition)
+            rule = Rule(whole, f"{path} must be {message} {value}.")
+            self.rules += [] if rule in self.rules else [rule]
         return said
 
-    def _bounds_as_rules(self, parameters: tuple[Parameter, ...]) -> None:
-        """Write each collected bound as a rule, or report that it is not kept."""
-        for bound in self._collected:
-            rule = rule_of(bound, parameters)
-            if rule is None:
-                self.tell(bound.path, f"`{bound.keyword} {shown(bound.value)}` is not kept")
-            elif rule not in self.rules:
-                self.rules.append(rule)
-        self._collected.clear()
-
-    def _rule(self, expression: str, message: str) -> None:
-        self.rules.append(Rule(expression=expression, message=message))
-
-    def _choices(self, schema: Any, optional: set[str]) -> None:
-        """Read a root of several shapes (`required` in each branch) as a rule."""
-        for keyword in ("anyOf", "oneOf"):
-            branches = _mapping(schema).get(keyword)
-            if not isinstance(branches, list):
-                continue
-            needs = [
-                [n for n in self.flattener.flat(b, "").get("required") or () if n in optional]
-                for b in branches
-            ]
-            if len(needs) > 1 and all(needs):
-                self._one_of(needs, exactly=keyword == "oneOf")
-
-    def _one_of(self, needs: list[list[str]], *, exactly: bool) -> None:
+    def _choose(self, needs: list[list[str]], *, exactly: bool) -> None:
+        """Write a root of several shapes (`required` in each branch) as a rule."""
         sides = [" && ".join(f"has({name.replace('-', '_')})" for name in need) for need in needs]
         sides = [f"({side})" if "&&" in side else side for side in sides]
         words = " or ".join(" and ".join(need) for need in needs)
         if not exactly:
-            self._rule(" || ".join(sides), f"Give {words}.")
+            rule = Rule(" || ".join(sides), f"Give {words}.")
         elif len(sides) == 2:  # noqa: PLR2004 - then a comparison says it
-            self._rule(" != ".join(sides), f"Give {words}, not both.")
+            rule = Rule(" != ".join(sides), f"Give {words}, not both.")
         else:
-            self._rule(f"[{', '.join(sides)}].exists_one(s, s)", f"Give exactly one of {words}.")
-
-    def _pattern(self, pattern: str, path: str) -> dict[str, Any]:
-        """Convert a search pattern to a pattern of the whole text."""
-        whole = whole_pattern(pattern)
-        if fault := pattern_fault(whole):
-            self.tell(path, f"the pattern is not kept: {fault}")
-            return {}
-        return {"pattern": whole}
+            rule = Rule(f"[{', '.join(sides)}].exists_one(s, s)", f"Give exactly one of {words}.")
+        self.rules.append(rule)
 
     def _unheld(
-        self, flat: Mapping[str, Any], path: str, about: Mapping[str, Any] = MappingProxyType({})
+        self, flat: Flat, path: str, about: Mapping[str, Any] = MappingProxyType({})
     ) -> None:
         """Note each keyword that is not kept, and what is `about` the whole."""
         unread = {key: one for key, one in flat.items() if key not in _READ and key not in _KEPT}
@@ -403,15 +323,22 @@ class SchemaReader:
         if flat.get("deprecated") is True:
             self.tell(path, "the source calls it deprecated")
 
-    def _fitting(self, said: dict[str, Any], path: str) -> dict[str, Any]:
-        """Remove attributes that do not fit the type."""
-        types = set(said["types"])
-        for attribute, fits in _FITS.items():
-            if types and attribute in said and not types.intersection(fits):
-                word = KEYWORDS[attribute].word if attribute in KEYWORDS else attribute
-                value = shown(said.pop(attribute)) if attribute in KEYWORDS else "left out"
-                self.tell(path, f"`{word}` does not fit {' or '.join(said['types'])}: {value}")
-        return said
+    def _valued(self, flat: Flat, path: str, shape: Schema) -> Schema:
+        """Add enum, default and example, each checked against the rest."""
+        if isinstance(flat.get("enum"), list):
+            shape = self._listed(flat["enum"], path, shape)
+        examples = flat.get("examples")
+        first = examples[0] if isinstance(examples, list) and examples else _ABSENT
+        values = {"default": flat.get("default", _ABSENT), "example": flat.get("example", first)}
+        for attribute, value in values.items():
+            takes_null = not shape.types or "null" in shape.types
+            if value is _ABSENT or (value is None and attribute == "default" and not takes_null):
+                continue
+            if problems(value, shape):
+                self.tell(path, f"the {attribute} {shown(value)} is outside the schema: left out")
+            else:
+                shape = replace(shape, **{attribute: value, f"has_{attribute}": True})
+        return shape
 
     def _listed(self, values: list[Any], path: str, shape: Schema) -> Schema:
         """Add an enum; the one of an array that names its items is theirs."""
@@ -423,45 +350,3 @@ class SchemaReader:
         if left := [value for value in values if value not in kept]:
             self.tell(path, f"the enum's {shown(left)} is outside its own schema: left out")
         return replace(shape, enum=tuple(kept)) if kept else shape
-
-    def _valued(self, flat: dict[str, Any], path: str, said: dict[str, Any]) -> Schema:
-        """Add enum, default and example, each checked against the rest."""
-        shape = Schema(**said)
-        if isinstance(flat.get("enum"), list):
-            shape = self._listed(flat["enum"], path, shape)
-        examples = flat.get("examples")
-        values = {"default": flat.get("default", _ABSENT)}
-        first = examples[0] if isinstance(examples, list) and examples else _ABSENT
-        values["example"] = flat.get("example", first)
-        for attribute, value in values.items():
-            if value is _ABSENT or (value is None and attribute == "default" and _no_null(shape)):
-                continue
-            if problems(value, shape):
-                self.tell(path, f"the {attribute} {shown(value)} is outside the schema: left out")
-            else:
-                shape = replace(shape, **{attribute: value, f"has_{attribute}": True})
-        return shape
-
-
-_ABSENT: Any = object()
-_FITS: Mapping[str, tuple[str, ...]] = {
-    **{name: row.fits for name, row in KEYWORDS.items() if row.fits},
-    "items": ("array",),
-    "properties": ("object",),
-    "values": ("object",),
-    "one_of": ("object",),
-}
-
-
-def _required_by(properties: Mapping[str, Any]) -> list[str]:
-    """Return the fields that say so themselves, as in JSON Schema's third draft."""
-    return [name for name, field in properties.items() if _mapping(field).get("required") is True]
-
-
-def _no_null(shape: Schema) -> bool:
-    """Return whether a default of null means that there is no default."""
-    return bool(shape.types) and "null" not in shape.types
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

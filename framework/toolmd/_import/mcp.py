@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from toolmd._import.functions import add_function, is_function, read_json, returned_shape
-from toolmd._import.names import tool_name
+from toolmd._import.names import shown, tool_name
 from toolmd._import.policy import Policy, policy_of, restricting
-from toolmd._import.report import ImportReport, shown
+from toolmd._import.report import ImportReport
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.definition import Noun
 from toolmd._types.imported import Imported

@@ -1,13 +1,17 @@
 """Convert foreign names and prose to what a definition may have."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from toolmd._parse.page import Mark
 from toolmd._parse.unread import restriction
 from toolmd._parse.words import split
 
 _LONGEST = 64
+_MOST = 2000
+"""The characters of a value that a note shows."""
 _TOOL = re.compile(r"[a-z][a-z0-9_]{0,63}")
 _PARAMETER = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_-]{0,62}")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -165,3 +169,9 @@ def fenced(text: str) -> str:
     """Return a text as a block of code, which nothing reads."""
     fence = "~" * (max(map(len, re.findall(r"~+", text)), default=0) + 3)
     return f"{fence}\n{text}\n{fence}"
+
+
+def shown(value: Any) -> str:
+    """Return a value as JSON on one line, cut where a note has no room for it."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"

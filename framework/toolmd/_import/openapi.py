@@ -1,18 +1,23 @@
 """Import OpenAPI documents (3.0 and 3.1): one tool for each operation, and the service's table."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 import yaml
 
-from toolmd._import.functions import UnreadableSourceError
-from toolmd._import.names import words_of
-from toolmd._import.operations import SCHEMAS, Auth, Operations, referred
+from toolmd._import.functions import UnreadableSourceError, add_function, returned_shape
+from toolmd._import.names import distinct, parameter_name, shown, tool_name, words_of
 from toolmd._import.report import ImportReport
+from toolmd._types.call_spec import Safety
 from toolmd._types.imported import Imported
-from toolmd._types.operation import METHODS
+from toolmd._types.operation import METHODS, read_operation
+from toolmd._types.schema import Parameter
 
 MAX_BYTES = 32 << 20
 _MOST = 2_000_000
@@ -20,6 +25,27 @@ _MOST = 2_000_000
 _SHOWN_SCOPES = 20
 _PLAIN = frozenset(("int32", "int64", "float", "double"))
 """The formats of numbers, which any number of JSON fits."""
+_SCHEMAS = "#/components/schemas/"
+"""Where a document has its schemas."""
+_BY_QUERY = frozenset(("GET", "HEAD", "DELETE"))
+_OF_THE_CLIENT = frozenset(("accept", "authorization", "content-type"))
+"""The headers that OpenAPI does not let a parameter describe."""
+_STYLES = {"form": "commas", "spaceDelimited": "spaces", "pipeDelimited": "pipes"}
+"""How OpenAPI calls the ways to write an array or an object as one text."""
+_FORM = "application/x-www-form-urlencoded"
+_READ = frozenset(("openapi", "info", "paths", "components", "servers", "security"))
+_OF_AN_OPERATION = frozenset(
+    "operationId summary description tags parameters requestBody responses deprecated security"
+    " servers".split()
+)
+"""The keys of an operation that the draft or a note has."""
+_OF_A_PATH = frozenset(("parameters", "servers", "$ref", *map(str.lower, METHODS)))
+_BESIDE = frozenset(("parameters", "summary", "description", "servers", "$ref"))
+"""The keys of a path that are no operations."""
+_OF_A_PARAMETER = frozenset(
+    "name in required schema content style explode description deprecated allowEmptyValue"
+    " allowReserved".split()
+)
 
 
 class Service(NamedTuple):
@@ -27,7 +53,10 @@ class Service(NamedTuple):
 
     name: str
     url: str
-    auth: Auth
+    entries: tuple[Mapping[str, str], ...] = ()
+    """Its credentials."""
+    scopes: tuple[str, ...] = ()
+    """What its tokens must be allowed, as the document names it."""
     document: str = ""
     """Where the document is, as the settings name it; empty for none."""
 
@@ -41,24 +70,56 @@ class Service(NamedTuple):
         lines = [f"[{prefix}{self.section}.{self.name}]", f"url = {json.dumps(self.url)}"]
         entries = [
             "{ " + ", ".join(f"{key} = {json.dumps(value)}" for key, value in one.items()) + " }"
-            for one in self.auth.entries
+            for one in self.entries
         ]
         if entries:
             whole = entries[0] if len(entries) == 1 else f"[{', '.join(entries)}]"
-            if scopes := " ".join(self.auth.scopes[:_SHOWN_SCOPES]):
+            if scopes := " ".join(self.scopes[:_SHOWN_SCOPES]):
                 lines.append(f"# scopes: {json.dumps(scopes)[1:-1]}")
             lines.append(f"auth = {whole}")
         if self.document:
             lines.append(f"document = {json.dumps(self.document)}")
         return "\n".join([*lines, ""])
 
+    def sets(self, place: str, name: str) -> bool:
+        """Return whether its table sets this parameter of an operation."""
+        return any((one["type"], one.get("name", "").lower()) == (place, name.lower())
+                   for one in self.entries)  # fmt: skip
+
+
+class Operation(NamedTuple):
+    """An operation, and where the document has it."""
+
+    name: str
+    """The name of its tool."""
+    method: str
+    path: str
+    content: Mapping[str, Any]
+    item: Mapping[str, Any]
+    """What the operations of its path share."""
+
+    @property
+    def own_name(self) -> str:
+        """The name that its id, or its method and path, gives the tool."""
+        own = str(self.content.get("operationId") or f"{self.method} {self.path}")
+        return tool_name(own) or "operation"
+
+    @property
+    def function(self) -> str:
+        """The function's name of an id `{function}{path}_{method}`, as FastAPI generates it."""
+        own = str(self.content.get("operationId") or "")
+        tail = re.sub(r"\W", "_", self.path) + "_" + self.method.lower()
+        return tool_name(own.removesuffix(tail)) if own.endswith(tail) else ""
+
+    def fits(self, masks: Sequence[str]) -> bool:
+        """Return whether its name, path or tag fits one of these patterns; without any it does."""
+        own = [self.name, self.own_name, self.path, *map(str, _list(self.content.get("tags")))]
+        return not masks or any(fnmatchcase(one, mask) for one in own for mask in masks)
+
 
 def read(text: str, name: str) -> Imported:
     """Read a document; see `read_service`."""
     return read_service(text, name)[0]
-
-
-_READ = frozenset(("openapi", "info", "paths", "components", "servers", "security"))
 
 
 def read_service(
@@ -80,34 +141,18 @@ def read_service(
     """
     report = ImportReport()
     document = _document(text, report)
-    title = str((document.get("info") or {}).get("title") or "service")
+    title = str(_mapping(document.get("info")).get("title") or "service")
     name = "_".join(words_of(named or title))[:64].strip("_") or "service"
     report.note("", "", "no category or result policy in OpenAPI: `general`, version 1.0.0")
-    about = {key: value for key, value in document.items() if key not in _READ}
-    about |= _beside(document)
-    policy = report.note_unread("", about)
-    services = Operations(document, report, only, policy).read(name)
-    url = _url(document, source, report)
+    reader = _Reader(document, report)
+    reader.policy = report.note_unread("", reader.beside())
+    found = reader.operations(only)
+    services = reader.services(name, _url(document, source, report), found)
+    for one in found:
+        reader.add(one, services[one.name])
     if not report.drafts and not report.rejected:
         report.reject("", f"the document has no {'such ' if only else ''}operation")
-    made = [Service(name, url, auth) for name, auth in services.items()]
-    return report.close(), tuple(made if report.drafts else ())
-
-
-def _beside(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a document says of itself, of its servers and of the ways to sign in."""
-    info, components = document.get("info"), document.get("components")
-    info = info if isinstance(info, dict) else {}
-    schemes = components.get("securitySchemes") if isinstance(components, dict) else None
-    servers, ways = document.get("servers"), schemes if isinstance(schemes, dict) else {}
-    told = {
-        "info": {key: one for key, one in info.items() if key not in {"title", "version"}},
-        "servers": [one for one in servers if one.keys() - {"url", "variables"}]
-        if isinstance(servers, list) and all(isinstance(one, dict) for one in servers)
-        else None,
-        "securitySchemes": [one for one in ways.values() if "description" in (one or ())],
-    }
-    return {key: one for key, one in told.items() if one}
+    return report.close(), reader.tables if report.drafts else ()
 
 
 def definitions_of(text: str) -> Mapping[str, str]:
@@ -116,50 +161,18 @@ def definitions_of(text: str) -> Mapping[str, str]:
     The operations are canonical JSON of what the document says, whatever an import makes of it.
     Raises UnreadableSourceError.
     """
-    document = _parsed(text)
+    document = _mapping(_parsed(text))
     found: dict[str, str] = {}
-    paths = document.get("paths") if isinstance(document, dict) else None
-    for path, item in (paths if isinstance(paths, dict) else {}).items():
-        for method, operation in (item if isinstance(item, dict) else {}).items():
+    for path, item in _mapping(document.get("paths")).items():
+        for method, operation in _mapping(item).items():
             if str(method).upper() in METHODS:
                 shared = {key: item[key] for key in ("parameters", "servers") if key in item}
                 meant = {"operation": operation, "path": shared,
                          "security": document.get("security")}  # fmt: skip
-                meant["references"] = referred(document, meant)
+                meant["references"] = _referred(document, meant)
                 text = json.dumps(meant, sort_keys=True, ensure_ascii=False, default=str)
                 found[f"{str(method).upper()} {path}"] = text
     return found
-
-
-def _document(text: str, report: ImportReport) -> dict[str, Any]:
-    try:
-        return _checked(_parsed(text), report)
-    except RecursionError:
-        raise UnreadableSourceError("the document nests too deep") from None
-
-
-def _parsed(text: str) -> Any:
-    if len(text) > MAX_BYTES:
-        raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: pass only the operations")
-    try:
-        # JSON is YAML, but for the rare tab.
-        document = json.loads(text) if text.lstrip("\ufeff \n\r\t").startswith("{") else None
-        if document is None:
-            document = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe one
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise UnreadableSourceError(f"neither JSON nor YAML: {error}") from None
-    return document
-
-
-def _checked(document: Any, report: ImportReport) -> dict[str, Any]:
-    version = document.get("openapi") if isinstance(document, dict) else None
-    if not isinstance(version, str) or not version.startswith("3."):
-        raise UnreadableSourceError("no document of OpenAPI 3: its first key is `openapi: 3.…`")
-    dropped: dict[str, int] = {}
-    made: dict[str, Any] = _modern(document, [_MOST], dropped)
-    for what, times in dropped.items():
-        report.note("", "", f"not kept, {times} times: {what}")
-    return made
 
 
 class _Loader(yaml.SafeLoader):
@@ -171,7 +184,34 @@ class _Loader(yaml.SafeLoader):
     }
 
 
-def _modern(value: Any, left: list[int], dropped: dict[str, int]) -> Any:
+def _parsed(text: str) -> Any:
+    if len(text) > MAX_BYTES:
+        raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: pass only the operations")
+    try:
+        # JSON is YAML, but for the rare tab.
+        if text.lstrip("\ufeff \n\r\t").startswith("{"):
+            return json.loads(text)
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe one
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise UnreadableSourceError(f"neither JSON nor YAML: {error}") from None
+
+
+def _document(text: str, report: ImportReport) -> dict[str, Any]:
+    document = _parsed(text)
+    version = document.get("openapi") if isinstance(document, dict) else None
+    if not isinstance(version, str) or not version.startswith("3."):
+        raise UnreadableSourceError("no document of OpenAPI 3: its first key is `openapi: 3.…`")
+    dropped = Counter[str]()
+    try:
+        made: dict[str, Any] = _modern(document, [_MOST], dropped)
+    except RecursionError:
+        raise UnreadableSourceError("the document nests too deep") from None
+    for what, times in dropped.items():
+        report.note("", "", f"not kept, {times} times: {what}")
+    return made
+
+
+def _modern(value: Any, left: list[int], dropped: Counter[str]) -> Any:
     """Return a document with text keys, and with the bounds of 3.0 as JSON Schema has them."""
     left[0] -= 1
     if left[0] < 0:
@@ -184,9 +224,16 @@ def _modern(value: Any, left: list[int], dropped: dict[str, int]) -> Any:
     made = {str(key): _modern(one, left, dropped) for key, one in value.items()}
     if isinstance(reference := made.get("$ref"), str):
         # Each tool's schema has the document's schemas where JSON Schema has them.
-        made["$ref"] = reference.replace(SCHEMAS, "#/$defs/", 1)
-    if isinstance(made.get("type"), str | list):
-        _drop(made, dropped)
+        made["$ref"] = reference.replace(_SCHEMAS, "#/$defs/", 1)
+    if isinstance(kind := made.get("type"), str | list):
+        # The shape of XML, and the size of a number in memory, say nothing about JSON.
+        if isinstance(made.get("xml"), dict):
+            del made["xml"]
+            dropped["`xml`"] += 1
+        said = made.get("format")
+        if isinstance(said, str) and said in _PLAIN and kind != "string":
+            del made["format"]
+            dropped[f"`format` {said}"] += 1
     for strict, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if made.get(strict) is True and bound in made:
             made[strict] = made.pop(bound)
@@ -195,23 +242,11 @@ def _modern(value: Any, left: list[int], dropped: dict[str, int]) -> Any:
     return made
 
 
-def _drop(schema: dict[str, Any], dropped: dict[str, int]) -> None:
-    """Remove what says nothing about JSON: the shape of XML, and the size of a number in memory."""
-    said = schema.get("format")
-    if isinstance(schema.get("xml"), dict):
-        del schema["xml"]
-        dropped["`xml`"] = dropped.get("`xml`", 0) + 1
-    if isinstance(said, str) and said in _PLAIN and schema["type"] != "string":
-        del schema["format"]
-        dropped[f"`format` {said}"] = dropped.get(f"`format` {said}", 0) + 1
-
-
 def _url(document: Mapping[str, Any], source: str, report: ImportReport) -> str:
-    servers = document.get("servers")
-    first = servers[0] if isinstance(servers, list) and servers else {}
-    url = str(first.get("url") or "/") if isinstance(first, Mapping) else "/"
-    variables = first.get("variables") if isinstance(first, Mapping) else None
-    for name, one in (variables or {}).items():
+    servers = _list(document.get("servers"))
+    first = _mapping(servers[0]) if servers else {}
+    url = str(first.get("url") or "/")
+    for name, one in _mapping(first.get("variables")).items():
         if isinstance(one, Mapping):
             url = url.replace("{" + name + "}", str(one.get("default", "")))
     if source.startswith(("http://", "https://")):
@@ -220,8 +255,378 @@ def _url(document: Mapping[str, Any], source: str, report: ImportReport) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or set(url) & set("?#{}@"):
         report.note("", "", f"the server is {url!r}: write the url of the service in the settings")
         return "http://localhost"
-    if isinstance(servers, list) and len(servers) > 1:
-        report.note(
-            "", "", f"the document names {len(servers)} servers: the first is used as `url`"
-        )
+    if len(servers) > 1:
+        said = f"the document names {len(servers)} servers: the first is used as `url`"
+        report.note("", "", said)
     return url.rstrip("/")
+
+
+class _Reader:
+    """Reads the operations of one document."""
+
+    def __init__(self, document: Mapping[str, Any], report: ImportReport) -> None:
+        components = _mapping(document.get("components"))
+        self._schemas = _mapping(components.get("schemas"))
+        self._schemes = _mapping(components.get("securitySchemes"))
+        self._document = {**document, "$defs": self._schemas}
+        self._report = report
+        self.policy: list[tuple[str, Any]] = []
+        """What restricts every operation."""
+        self.tables: tuple[Service, ...] = ()
+        """The services, the one of most operations first."""
+
+    def beside(self) -> dict[str, Any]:
+        """Return what the document says beside its operations, and no draft has."""
+        document = self._document
+        servers, info = _list(document.get("servers")), _mapping(document.get("info"))
+        odd = [
+            one for one in servers if isinstance(one, dict) and one.keys() - {"url", "variables"}
+        ]
+        told = {
+            **{key: one for key, one in document.items() if key not in {*_READ, "$defs"}},
+            "info": {key: one for key, one in info.items() if key not in {"title", "version"}},
+            "servers": odd,
+            "securitySchemes": [one for one in self._schemes.values()
+                                if "description" in _mapping(one)],
+        }  # fmt: skip
+        return {key: one for key, one in told.items() if one}
+
+    def operations(self, only: Sequence[str]) -> list[Operation]:
+        """Return the operations that are wanted.
+
+        All are named before some are chosen, so that a name does not depend on the choice.
+        """
+        every = []
+        for path, shared in _mapping(self._document.get("paths")).items():
+            item = self._resolved(shared)
+            for method, content in item.items():
+                if method.upper() in METHODS and isinstance(content, Mapping):
+                    one = Operation("", method.upper(), path, content, item)
+                    every.append(one._replace(name=one.own_name))
+                elif method not in _BESIDE and not method.startswith("x-"):
+                    self._report.reject(f"{method} {path}", "no method that a tool can call")
+        short = [one.function or one.name for one in every]
+        counted = Counter(
+            name for one, own in zip(every, short, strict=True) for name in {one.name, own}
+        )
+        # What FastAPI generates is left out of a name where the rest stays unique.
+        kept = [own if counted[own] == 1 else one.name
+                for one, own in zip(every, short, strict=True)]  # fmt: skip
+        found = []
+        for one, own, name in zip(every, kept, distinct(kept), strict=True):
+            if not (named := one._replace(name=name)).fits(only):
+                continue
+            if name != one.name:
+                said = one.content.get("operationId") or f"{one.method} {one.path}"
+                why = "which was generated" if name == own else "as another one"
+                self._report.note(name, "", f"called {said!r} in the document, {why}")
+            found.append(named)
+        return found
+
+    def services(self, name: str, url: str, found: Sequence[Operation]) -> dict[str, Service]:
+        """Choose a way to sign in for each operation; return its service by the operation's name.
+
+        The way that most operations accept is taken. `name` is the service of most of them.
+        """
+        offered = [(one.name, self._offered(one.content)) for one in found]
+        used = Counter(way for _, ways in offered for way in ways)
+        chosen: dict[str, tuple[str, ...]] = {}
+        scopes: dict[tuple[str, ...], dict[str, None]] = {}
+        for own, ways in offered:
+            sendable = [way for way in ways if self._entries(name, way) is not None]
+            way = max(sendable or [()], key=lambda one: (bool(one), used[one]))
+            if ways and way not in ways:
+                lacking = ", ".join(sorted({scheme for one in ways for scheme in one}))
+                self._report.note(own, "", f"its way to sign in, {lacking}, can't be carried over")
+            elif len(ways) > 1:
+                self._report.note(own, "", f"of several ways to sign in: {' and '.join(way)}")
+            chosen[own] = way
+            scopes.setdefault(way, {}).update(dict.fromkeys(ways.get(way, ())))
+        made: dict[tuple[str, ...], Service] = {}
+        for number, (way, _) in enumerate(Counter(chosen.values()).most_common()):
+            suffix = "_".join(words_of(" ".join(way))) or "public"
+            own = name if number == 0 else f"{name[: 63 - len(suffix)]}_{suffix}"[:64]
+            made[way] = Service(own, url, self._entries(name, way) or (), tuple(scopes[way]))
+        self.tables = tuple(made.values())
+        return {own: made[way] for own, way in chosen.items()}
+
+    def _offered(self, operation: Mapping[str, Any]) -> dict[tuple[str, ...], list[str]]:
+        """Return the scopes of each way that an operation accepts, a set of schemes."""
+        listed = _list(operation.get("security", self._document.get("security")))
+        return {
+            tuple(sorted(one)): [str(scope) for scopes in one.values() for scope in _list(scopes)]
+            for one in listed if isinstance(one, Mapping)
+        }  # fmt: skip
+
+    def _entries(self, name: str, way: tuple[str, ...]) -> tuple[Mapping[str, str], ...] | None:
+        """Return the credentials of a way; None where a table can't hold them."""
+        found = []
+        for scheme in way:
+            variable = f"{name}_{'_'.join(words_of(scheme))}".upper()
+            found.append(_credential(self._resolved(self._schemes.get(scheme)), variable))
+        whole = tuple(one for one in found if one is not None)
+        at = {(one["type"], one["name"].lower()) if "name" in one else ("header", "authorization")
+              for one in whole}  # fmt: skip
+        return whole if len(at) == len(found) else None
+
+    def add(self, one: Operation, service: Service) -> None:
+        """Add the draft of an operation, or the reason why there is none."""
+        name, method, operation = one.name, one.method, one.content
+        where = f"http {method} {service.name}:{one.path}"
+        if read_operation(where) is None:
+            why = f"{method} {one.path} can't be called: its path is not one"
+            self._report.reject(name, why)
+            return
+        if operation.get("servers") or one.item.get("servers"):
+            self._report.note(name, "", "it has servers of its own: the document's are called")
+        if operation.get("deprecated") is True:
+            self._report.note(name, "", "the document calls it deprecated")
+        others = [
+            f"{status} {self._resolved(answer).get('description', '')}".strip()
+            for status, answer in _mapping(operation.get("responses")).items()
+        ]
+        left = {key: operation[key] for key in operation if key not in _OF_AN_OPERATION}
+        left |= {f"path's {key}": one for key, one in one.item.items() if key not in _OF_A_PATH}
+        scopes = [way for way in _list(operation.get("security")) if any(_mapping(way).values())]
+        left |= {key: said for key, said in (("responses", others), ("security", scopes)) if said}
+        policy = [*self.policy, *self._report.note_unread(name, left)]
+        arguments = _Arguments(one, self._report)
+        if not (self._listed(one, service, arguments) and self._body(one, arguments)):
+            return
+        texts = [str(operation.get(key) or "").strip() for key in ("summary", "description")]
+        entry = {
+            "name": name,
+            "description": "\n\n".join(filter(None, texts)),
+            "parameters": {**arguments.schema, "$defs": self._used(arguments.fields)},
+        }
+        known: dict[str, Any] = {
+            "implemented_by": where,
+            "tags": tuple(map(str, _list(operation.get("tags")))),
+            "read_only": method in {"GET", "HEAD"},
+            "idempotent": "yes" if method in {"PUT", "DELETE"} else "no",
+        }
+        if method == "DELETE":
+            self._report.note(name, "", "DELETE: Requires Confirmation was proposed")
+            known["safety"] = Safety(requires_confirmation=True)
+        if (result := self._result(operation)) is not None:
+            known["returns"] = returned_shape(result, name, self._report, wrapped=False)
+        add_function(entry, self._report, policy=policy, change=arguments.sent, **known)
+
+    def _listed(self, one: Operation, service: Service, arguments: "_Arguments") -> bool:
+        """Add the listed parameters; return whether each can be sent."""
+        name = one.name
+        every = (*_list(one.item.get("parameters")), *_list(one.content.get("parameters")))
+        listed = {(str(own.get("in")), str(own.get("name"))): own
+                  for own in map(self._resolved, every)}  # fmt: skip
+        for (place, own), parameter in listed.items():
+            for key, said in parameter.items():
+                if key not in _OF_A_PARAMETER:
+                    self._report.note(name, own, f"`{key}` is not kept: {shown(said)}")
+            if place not in {"path", "query", "header", "cookie"}:
+                self._report.reject(name, f"`{own}` is sent in {place!r}, which is unknown")
+                return False
+            is_clients = place == "header" and own.lower() in _OF_THE_CLIENT
+            if is_clients or service.sets(place, own):
+                self._report.note(name, own, "left out: the client and the service's table set it")
+                continue
+            needed = place == "path" or parameter.get("required") is True
+            style = self._style(name, parameter)
+            if style is None:
+                return False
+            holder = parameter["content"]["application/json"] if style == "json" else parameter
+            schema = dict(_mapping(_mapping(holder).get("schema")))
+            if style == "fields":
+                inner = self._resolved(schema)
+                self._note_whole(name, own, inner)
+                for field, said in _mapping(inner.get("properties")).items():
+                    within = needed and field in _list(inner.get("required"))
+                    arguments.put(field, place, said, needed=within)
+                continue
+            if parameter.get("description"):
+                schema.setdefault("description", parameter["description"])
+            arguments.put(own, place, schema, needed=needed, style=style)
+        return True
+
+    def _style(self, name: str, parameter: Mapping[str, Any]) -> str | None:
+        """Return how a parameter is written, `fields` for one that is each of its fields.
+
+        None where it can't be sent, with the reason in the report.
+        """
+        place, own = parameter["in"], parameter["name"]
+        if "content" in parameter:
+            if place == "query" and "application/json" in _mapping(parameter["content"]):
+                return "json"
+            self._report.reject(name, f"`{own}` is sent as {', '.join(parameter['content'])}")
+            return None
+        usual = "form" if place in {"query", "cookie"} else "simple"
+        style = parameter.get("style", usual)
+        schema = self._resolved(parameter.get("schema"))
+        types = schema.get("type")
+        is_array = "items" in schema or types == "array"
+        is_object = "properties" in schema or types == "object"
+        if style == "deepObject" and place == "query":
+            return "brackets"
+        if style == usual and not (is_array or is_object):
+            return ""
+        if place == "query" and not parameter.get("explode", style == "form") and style in _STYLES:
+            return _STYLES[style]
+        if (place, style) == ("query", "form") and (is_array or "properties" in schema):
+            return "" if is_array else "fields"
+        if style == "simple" and is_array:
+            return ""
+        self._report.reject(name, f"`{own}` is written in the style {style!r}, which can't be sent")
+        return None
+
+    def _body(self, one: Operation, arguments: "_Arguments") -> bool:
+        """Add the arguments of the body; return whether it can be sent."""
+        name, body = one.name, self._resolved(one.content.get("requestBody"))
+        content = _mapping(body.get("content"))
+        if not content:
+            return True
+        needed = body.get("required") is True
+        kind = next((k for k in content if re.fullmatch(r"application/([\w.+-]+\+)?json", k)), None)
+        kind = kind or next((k for k in content if k == _FORM), None)
+        if kind is None:
+            what = f"the body is {', '.join(content)}; JSON and forms can be sent"
+            if needed:
+                self._report.reject(name, what)
+                return False
+            self._report.note(name, "", f"{what}: left out")
+            return True
+        if len(content) > 1:
+            self._report.note(name, "", f"of the body's kinds {kind} is sent")
+        schema = _mapping(_mapping(content[kind]).get("schema"))
+        inner = self._resolved(schema)
+        place = "form" if kind == _FORM else "body"
+        plain = "properties" in inner and not {"allOf", "oneOf", "anyOf"} & set(inner)
+        if plain and inner.get("additionalProperties", False) in (False, True):
+            self._note_whole(name, "", inner)
+            for own, field in inner["properties"].items():
+                if _mapping(field).get("readOnly") is not True:
+                    within = needed and own in _list(inner.get("required"))
+                    arguments.put(own, place, field, needed=within)
+            return True
+        if place == "form":
+            self._report.reject(name, "the form's fields are not listed")
+            return False
+        arguments.put("body", "whole body", schema, needed=needed)
+        return True
+
+    def _note_whole(self, name: str, own: str, schema: Mapping[str, Any]) -> None:
+        """Note what a schema says of an object whose fields are arguments of their own."""
+        for key, one in schema.items():
+            if key not in {"type", "properties", "required", "additionalProperties"}:
+                self._report.note(name, own, f"`{key}` is not kept: {shown(one)}")
+            elif key == "additionalProperties" and isinstance(one, Mapping):
+                self._report.note(name, own, f"other fields are not kept: {shown(one)}")
+
+    def _result(self, operation: Mapping[str, Any]) -> dict[str, Any] | None:
+        for status, response in _mapping(operation.get("responses")).items():
+            if not status.startswith("2"):
+                continue
+            answer = self._resolved(response)
+            for kind, media in _mapping(answer.get("content")).items():
+                if kind.endswith("json") and isinstance(_mapping(media).get("schema"), Mapping):
+                    said = {"description": str(answer.get("description") or "The answer")}
+                    return {**said, **media["schema"], "$defs": self._used(media["schema"])}
+        return None
+
+    def _used(self, value: Any) -> dict[str, Any]:
+        """Return the document's schemas that a schema refers to, directly or not."""
+        names = [reference.removeprefix("#/$defs/").partition("/")[0]
+                 for reference in _referred(self._document, value)]  # fmt: skip
+        names = [name.replace("~1", "/").replace("~0", "~") for name in names]
+        return {name: self._schemas[name] for name in names if name in self._schemas}
+
+    def _resolved(self, value: Any) -> Mapping[str, Any]:
+        """Follow local references; an unknown one is an empty object, which is noted."""
+        for _ in range(32):
+            one = _mapping(value)
+            if not isinstance(reference := one.get("$ref"), str):
+                return one
+            if (value := _target(self._document, reference)) is None:
+                where = "nowhere" if reference.startswith("#/") else "out of the document"
+                self._report.note("", "", f"the reference {reference!r} leads {where}")
+        return {}
+
+
+class _Arguments:
+    """The arguments of one operation, and where each is sent."""
+
+    def __init__(self, one: Operation, report: ImportReport) -> None:
+        self._name = one.name
+        self._usual = "query" if one.method in _BY_QUERY else "body"
+        self._report = report
+        self.fields: dict[str, Any] = {}
+        self._required: list[str] = []
+        self._places: dict[str, str | None] = {}
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of all arguments."""
+        return {"type": "object", "properties": self.fields, "required": self._required,
+                "additionalProperties": False}  # fmt: skip
+
+    def put(self, own: str, place: str, schema: Any, *, needed: bool, style: str = "") -> None:
+        """Add an argument, under a name that no other one has."""
+        name = parameter_name(own) or "value"
+        while name in self.fields:
+            name = f"{place.partition(' ')[0]}_{name}"
+        said = [place, own if name != own and place != "whole body" else "",
+                f"as {style}" if style else ""]  # fmt: skip
+        by_itself = name == own and not style and place in {"path", self._usual}
+        self._places[name] = None if by_itself else " ".join(filter(None, said))
+        if name != own:
+            self._report.note(self._name, name, f"called {own!r} in the document")
+        self.fields[name] = _mapping(schema)
+        if needed:
+            self._required.append(name)
+
+    def sent(self, one: Parameter) -> Parameter:
+        """Return a parameter with the place where it is sent."""
+        return replace(one, shape=replace(one.shape, sent_in=self._places.get(one.name)))
+
+
+def _credential(scheme: Mapping[str, Any], variable: str) -> dict[str, str] | None:
+    kind, way = scheme.get("type"), str(scheme.get("scheme")).lower()
+    if (kind, way) == ("http", "basic"):
+        return {"type": "basic", "user": f"${variable}_USER", "password": f"${variable}_PASSWORD"}
+    if kind in {"oauth2", "openIdConnect"} or (kind, way) == ("http", "bearer"):
+        return {"type": "bearer", "token": f"${variable}"}
+    place = str(scheme.get("in"))
+    if kind == "apiKey" and place in {"header", "query", "cookie"}:
+        return {"type": place, "name": str(scheme.get("name")), "value": f"${variable}"}
+    return None
+
+
+def _target(document: Mapping[str, Any], reference: str) -> Any:
+    """Return what a reference leads to within a document; None for nothing."""
+    value: Any = document if reference.startswith("#/") else None
+    for part in reference[2:].split("/"):
+        value = _mapping(value).get(part.replace("~1", "/").replace("~0", "~"))
+    return value
+
+
+def _referred(document: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    """Return what a value refers to within a document, directly or not, by reference."""
+    found: dict[str, Any] = {}
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, list):
+            left += one
+        elif isinstance(one, dict):
+            left += one.values()
+            reference = one.get("$ref")
+            if isinstance(reference, str) and reference not in found:
+                found[reference] = _target(document, reference)
+                left.append(found[reference])
+    return found
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -26,6 +26,7 @@ from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from toolmd._import.functions import without_null
 from toolmd._load.fits import annotations_of, signature_of
 
 _VALUES = frozenset(("default", "enum", "const", "examples"))
@@ -70,16 +71,6 @@ def narrowed(hint: Any) -> tuple[TypeAdapter[Any] | None, list[Any]]:
     if all(one is type(None) for one in has):
         return None, [hint]
     return TypeAdapter(reduce(or_, has)), [one for one in choices if one not in has]
-
-
-def without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an optional parameter: an absent one is None in the function."""
-    branches = schema.get("anyOf")
-    if not isinstance(branches, list) or {"type": "null"} not in branches:
-        return schema
-    left = [one for one in branches if one != {"type": "null"}]
-    rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    return {**left[0], **rest} if len(left) == 1 else {**rest, "anyOf": left}
 
 
 _ANY = {"type": "any"}
@@ -261,7 +252,7 @@ class _Reader:
         for name in adapters:
             own = made[name, "validation"]
             if name in absent:
-                own = without_null(own)
+                own = without_null(own) or own  # An absent one is None in the function.
             fields[name] = {**own, **more[name]}
         return untitled({
             "type": "object", "properties": fields, "required": required,

@@ -1,11 +1,11 @@
 """Collect the drafts of one source, with a note on each guess and each loss."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._import.names import one_line, plain_line, prose, title_of
+from toolmd._import.names import one_line, plain_line, prose, shown, title_of
 from toolmd._import.policy import restricting, write_policy
 from toolmd._parse import format_text, parse_skill, parse_tool, tool_text
 from toolmd._parse.fields.table import section_of
@@ -13,12 +13,10 @@ from toolmd._types.call_spec import Rule
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.imported import Draft, Imported, Note
-from toolmd._types.schema import KEYWORDS, Parameter, Schema, object_schema
+from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._types.tool import ToolSpec
 
 _BELOW = ("properties", "items", "additionalProperties", "oneOf")
-_MOST = 2000
-"""The characters of a value that a note shows."""
 
 
 def differences(one: Any, two: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -59,12 +57,6 @@ def _below(keyword: str, one: Any, two: Any, path: str) -> Iterator[tuple[str, s
         yield path, f"{len(one)} shapes became {len(two)}: {shown(one)}"
     else:
         yield from differences(one, two, f"{path}{'[]' if keyword == 'items' else '.*'}")
-
-
-def shown(value: Any) -> str:
-    """Return a value as JSON on one line, cut where a note has no room for it."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"
 
 
 def finished_tool(
@@ -133,30 +125,17 @@ def _escaped(spec: ToolSpec) -> ToolSpec:
 
 def _changed(spec: ToolSpec, read: ToolSpec) -> list[tuple[str, str]]:
     """Return the path and a description of what the text says otherwise than the source."""
-    before = object_schema(_flat(spec).parameters)
-    return [*differences(before, object_schema(_flat(read).parameters))]
+    return [*differences(_flat(spec).input_schema, _flat(read).input_schema)]
 
 
 def _flat(spec: ToolSpec) -> ToolSpec:
     """Return the tool with each parameter's description on one line."""
-    return spec.model_copy(update={"parameters": tuple(map(_flat_parameter, spec.parameters))})
-
-
-def _flat_parameter(parameter: Parameter) -> Parameter:
-    return replace(parameter, shape=_flat_shape(parameter.shape))
+    whole = _flat_shape(Schema(properties=spec.parameters))
+    return spec.model_copy(update={"parameters": whole.properties})
 
 
 def _flat_shape(shape: Schema) -> Schema:
-    update: dict[str, Any] = {"description": one_line(shape.description)}
-    if shape.items is not None:
-        update["items"] = _flat_shape(shape.items)
-    if shape.values is not None:
-        update["values"] = _flat_shape(shape.values)
-    if shape.properties is not None:
-        update["properties"] = tuple(map(_flat_parameter, shape.properties))
-    if shape.one_of is not None:
-        update["one_of"] = tuple(map(_flat_parameter, shape.one_of))
-    return replace(shape, **update)
+    return replace(shape.with_inner(_flat_shape), description=one_line(shape.description))
 
 
 _VALUES = ("default", "example")
@@ -184,42 +163,46 @@ def fitting(spec: ToolSpec) -> tuple[ToolSpec, list[str]]:
         restrict: the caller writes them so that the draft fails `check` until somebody decides.
     """
     lost: list[str] = []
-    returns = spec.returns
-    if faults := _faults(spec, returns, ()):
-        fits = (one for one in _reduced(returns) if not _faults(spec, one, ()))
-        returns = next(fits, Schema())
-        told = differences(spec.returns.json_schema, returns.json_schema, "result")
-        lost.append(_sentence("its result", faults, told))
-    parameters: list[Parameter] = []
+    alone = spec.model_copy(
+        update={"parameters": (), "rules": (), "examples": (), "implemented_by": ""}
+    )
+
+    def fitted(what: str, shape: Schema, tool_with: Callable[[Schema], ToolSpec]) -> Schema:
+        if not (reasons := _faults(tool_with(shape))):
+            return shape
+        fits = (one for one in _reduced(shape) if not _faults(tool_with(one)))
+        kept = next(fits, Schema())
+        told = differences(shape.json_schema, kept.json_schema, what)
+        reasons += [f"{at} {change}" for at, change in told]
+        lost.append(f"{what} has less here than in its source: {'; '.join(reasons)}")
+        return kept
+
+    def with_result(one: Schema) -> ToolSpec:
+        return alone.model_copy(update={"returns": one})
+
+    alone = with_result(fitted("its result", spec.returns, with_result))
+    parameters = []
     for parameter in spec.parameters:
-        kept = parameter
-        if faults := _faults(spec, returns, (parameter,)):
-            reduced = (replace(parameter, shape=shape) for shape in _reduced(parameter.shape))
-            fitting_ones = (one for one in reduced if not _faults(spec, returns, (one,)))
-            kept = next(fitting_ones, replace(parameter, shape=Schema()))
-            told = differences(object_schema((parameter,)), object_schema((kept,)))
-            lost.append(_sentence(parameter.name, faults, told))
-        parameters.append(kept)
-    update = {"returns": returns, "parameters": tuple(parameters)}
+
+        def with_shape(one: Schema, own: Parameter = parameter) -> ToolSpec:
+            return alone.model_copy(update={"parameters": (replace(own, shape=one),)})
+
+        shape = fitted(parameter.name, parameter.shape, with_shape)
+        parameters.append(replace(parameter, shape=shape))
+    update = {"returns": alone.returns, "parameters": tuple(parameters)}
     return spec.model_copy(update=update), lost
 
 
-def _sentence(what: str, faults: list[str], told: Iterator[tuple[str, str]]) -> str:
-    reasons = [*faults, *(f"{at} {change}" for at, change in told)]
-    return f"{what} has less here than in its source: {'; '.join(reasons)}"
-
-
-def _faults(spec: ToolSpec, returns: Schema, parameters: tuple[Parameter, ...]) -> list[str]:
-    """Return the errors of a draft with this result and these parameters only."""
-    alone = {"parameters": parameters, "rules": (), "examples": (), "implemented_by": ""}
-    draft, _, found = finished_tool(spec.model_copy(update={**alone, "returns": returns}))
+def _faults(spec: ToolSpec) -> list[str]:
+    """Return the errors of a tool's draft."""
+    draft, _, found = finished_tool(spec)
     return [] if draft else [d.message for d in found if d.severity is Severity.ERROR]
 
 
 def _reduced(shape: Schema) -> Iterator[Schema]:
+    """Yield the shape with ever less."""
     yield from (_without(shape, names) for names in _STEPS)
-    kept = Schema(types=shape.types, description=shape.description)
-    yield replace(kept, sensitive=shape.sensitive)
+    yield Schema(shape.types, shape.description, sensitive=shape.sensitive)
 
 
 def _without(shape: Schema, names: Collection[str]) -> Schema:
@@ -227,13 +210,7 @@ def _without(shape: Schema, names: Collection[str]) -> Schema:
     plain = Schema()
     update: dict[str, Any] = {name: getattr(plain, name) for name in names}
     update |= {f"has_{name}": False for name in names if name in _VALUES}
-    for name in ("items", "values"):
-        if (inner := getattr(shape, name)) is not None:
-            update[name] = _without(inner, names)
-    for name in ("properties", "one_of"):
-        if (fields := getattr(shape, name)) is not None:
-            update[name] = tuple(replace(p, shape=_without(p.shape, names)) for p in fields)
-    return replace(shape, **update)
+    return replace(shape.with_inner(lambda one: _without(one, names)), **update)
 
 
 class ImportReport:

@@ -10,7 +10,7 @@ from toolmd._types.registry import BoundSkill, BoundTool
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
-from toolmd._workspace.snapshot.reader import READER
+from toolmd._workspace.reader import READER
 from toolmd.errors import ToolmdError
 
 _log = logging.getLogger(__name__)

@@ -116,7 +116,7 @@ def _values(spec: Spec, given: Mapping[str, str]) -> dict[str, Any]:
                 wrong.append((name, str(error)))
     if not wrong:
         try:
-            return ArgumentsValidator(spec.parameters).check(read)
+            return ArgumentsValidator(spec.parameters).validate(read)
         except InvalidArgumentsError as error:
             wrong = [(problem.path, problem.message) for problem in error.problems]
     told = "; ".join(f"{name[:128]}: {message}" for name, message in wrong)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from toolmd._skills.graph.chart import states_of
+from toolmd._skills.graph import states_of
 from toolmd._skills.interpreter import RESULT, interpret
 from toolmd._skills.journal import (
     Effect,

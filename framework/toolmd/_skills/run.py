@@ -35,7 +35,6 @@ from toolmd._types.skill import (
     Template,
     Use,
     Way,
-    WorkflowSection,
     folded,
 )
 from toolmd._types.tool import ToolSpec
@@ -141,7 +140,12 @@ class Run:
                     break
             if not isinstance(jump, Go):
                 return jump or End(success=True)
-            at = _section_below(sections, jump.target, at)
+            below = range(at + 1, len(sections))
+            here = [n for n in below if folded(sections[n].name) == folded(jump.target)]
+            if not here:
+                message = f"there is no section '{jump.target}' below"
+                raise StepError("unknown_section", message)
+            at = here[0]
 
     async def step(self, step: Step) -> Jump:
         """Carry out a step by the methods of its keys, and return where it leads."""
@@ -250,7 +254,12 @@ class Run:
                     if step.for_each is None:
                         self._hold(step, data, passing=True)
                 except StepError as error:
-                    if attempt >= self._tries(step, use.name, error):
+                    tries, tool = 1, self.tool(use.name)
+                    # A call that can't be repeated could act twice.
+                    if tool is not None and tool.is_repeatable and error.passing:
+                        tries = 1 + (step.on_error.retries if step.on_error is not None else 0)
+                        tries = max(tries, MOST_SILENT) if error.code in _SILENT else tries
+                    if attempt >= tries:
                         raise
                     self.tell("progress", step, f"{error.message} Trying again.")
                 else:
@@ -458,14 +467,6 @@ class Run:
         except StepError as error:
             return End.stop(sentence(f"Stopped; {error.message}"))
 
-    def _tries(self, step: Step, name: str, error: StepError) -> int:
-        """Return how often a call that failed so may be made; 1 where a second could act twice."""
-        tool = self.tool(name)
-        if tool is None or not tool.is_repeatable or not error.passing:
-            return 1
-        allowed = 1 if step.on_error is None else 1 + step.on_error.retries
-        return max(allowed, MOST_SILENT) if error.code in _SILENT else allowed
-
     def _with(self, step: Step, value: Any) -> "Run":
         return self.within({step.save_as: value} if step.save_as else {}, self.item)
 
@@ -557,7 +558,9 @@ class ToolCall:
                 record = await run.perform(key, effect, uncertain)
             except CancelledRunError:
                 if uncertain is not None and run.journal.begun(key):
-                    self._doubt(key)
+                    where = f"step {key.partition(f':{self.tool}')[0]} ({self.step.title})"
+                    doubt = f"{self.tool} may have taken effect, and is not undone"
+                    run.doubts.append(sentence(f"Not known: {where}: {doubt}"))
                 raise
             done = Outcome.from_json(record)
             if confirmed:
@@ -629,7 +632,12 @@ class ToolCall:
         try:
             answer = await run.answer(self.step, question)
         except (DeclinedError, InsteadError, CancelledRunError) as no:
-            reject = partial(self._reject, held, getattr(no, "by", None))
+            by = getattr(no, "by", None)
+
+            async def reject() -> bool:
+                await run.executor.reject(held.id, run.call(self.tool, {}, self.name), by)
+                return True
+
             await run.journal.perform(f"{self.key}:reject{number}", reject, undoing=True)
             raise
         self.by = answer.by
@@ -637,10 +645,6 @@ class ToolCall:
             self.answer = answer.arguments or {}
         else:
             self.arguments = {**self.arguments, **(answer.arguments or {})}
-
-    async def _reject(self, held: Confirmation, by: str | None) -> bool:
-        await self.run.executor.reject(held.id, self.run.call(self.tool, {}, self.name), by)
-        return True
 
     async def _confirm(self, held: Confirmation) -> Result:
         """Approve the confirmation; an approval from before a crash still counts.
@@ -678,12 +682,6 @@ class ToolCall:
             f"step '{self.step.title}', and it must not be called twice."
         )
         return UncertainOutcome(question._replace(prompt=prompt), Outcome("ok").to_json())
-
-    def _doubt(self, key: str) -> None:
-        """Add the sentence on a call that began before its run was cancelled."""
-        step = f"step {key.partition(f':{self.tool}')[0]} ({self.step.title})"
-        doubt = f"{self.tool} may have taken effect, and is not undone"
-        self.run.doubts.append(sentence(f"Not known: {step}: {doubt}"))
 
 
 class _Loop:
@@ -764,14 +762,6 @@ class _Loop:
         finally:
             self._undos[index] = run.undos
         return _LEFT_OUT if jump is None else jump._replace(item=self._key(index))
-
-
-def _section_below(sections: tuple[WorkflowSection, ...], target: str, at: int) -> int:
-    """Return the index of the section of this name below another; raises StepError."""
-    for index in range(at + 1, len(sections)):
-        if folded(sections[index].name) == folded(target):
-            return index
-    raise StepError("unknown_section", f"there is no section '{target}' below")
 
 
 def _until(value: Any, now: dt.datetime) -> dt.datetime:

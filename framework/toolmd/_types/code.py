@@ -120,7 +120,6 @@ class Code(StrEnum):
     UNREACHABLE_STEP = "unreachable-step", "No path leads to this step."
     CONTEXT = "context", "No text input of the skill supplies a fact about the caller."
     NOT_EXECUTABLE = "not-executable", "The workflow is prose, which can't run without Python."
-    NOT_DURABLE = "not-durable", "Durable is no, but the skill waits or may change things."
 
     # Settings
     UNREADABLE_SETTINGS = (

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -142,6 +142,20 @@ class Schema:
         """The shapes of the direct fields, items and values, and those of One Of."""
         fields = tuple(field.shape for field in (*(self.properties or ()), *(self.one_of or ())))
         return (*fields, *(s for s in (self.items, self.values) if s is not None))
+
+    def with_inner(self, change: "Callable[[Schema], Schema]") -> "Schema":
+        """Return this shape with each shape directly below it changed."""
+
+        def fields(listed: "tuple[Parameter, ...] | None") -> "tuple[Parameter, ...] | None":
+            return listed and tuple(replace(one, shape=change(one.shape)) for one in listed)
+
+        return replace(
+            self,
+            items=self.items and change(self.items),
+            values=self.values and change(self.values),
+            properties=fields(self.properties),
+            one_of=fields(self.one_of),
+        )
 
     @property
     def objects(self) -> "tuple[Schema, ...]":

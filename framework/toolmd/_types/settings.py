@@ -39,14 +39,6 @@ class ChatSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class TraceSettings:
-    """The table `[trace]`: the content of spans."""
-
-    content: bool = False
-    """Whether spans contain arguments and results; they never contain Sensitive values."""
-
-
-@dataclass(frozen=True, slots=True)
 class AuditSettings:
     """The table `[audit]`: the records of decisions; `audit = false` turns them off."""
 
@@ -228,8 +220,6 @@ class Settings:
     chat: ChatSettings = field(default_factory=ChatSettings)
     """The model of `toolmd chat`."""
     """The form that `toolmd fmt` writes."""
-    trace: TraceSettings = field(default_factory=TraceSettings)
-    """The content of spans."""
     serve: ServeSettings = field(default_factory=ServeSettings)
     """HTTP tokens and connection limits."""
     results: ResultSettings = field(default_factory=ResultSettings)

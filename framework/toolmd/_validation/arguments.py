@@ -1,6 +1,7 @@
 """Validate a call's arguments against a tool's parameters: strictly, with defaults filled."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -8,8 +9,8 @@ from pydantic_core import SchemaValidator, ValidationError
 
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.verdict import Problem
-from toolmd._validation.explain import argument_problems
-from toolmd._validation.one_of import objects_for
+from toolmd._validation.explain import argument_problems, problems
+from toolmd._validation.one_of import objects_for, shapes_for
 from toolmd._validation.shape import object_shape
 from toolmd._validation.strict_json import read_object
 from toolmd._validation.words import joined
@@ -47,38 +48,112 @@ class InvalidArgumentsError(ValueError):
 class ArgumentsValidator:
     """The validator of a tool's arguments, built from its parameters."""
 
-    def __init__(self, parameters: tuple[Parameter, ...], *, ignore_unknown: bool = False) -> None:
-        """Build the validator. Raises PatternError for a Pattern that is not an RE2 expression."""
-        self._parameters = parameters
+    def __init__(
+        self,
+        parameters: tuple[Parameter, ...],
+        *,
+        ignore_unknown: bool = False,
+        fill: bool = True,
+    ) -> None:
+        """Build the validator; without `fill` an absent argument stays absent.
+
+        Raises PatternError for a Pattern that is not an RE2 expression.
+        """
         # Constructed: validating what is typed would build validators for one call.
-        self._shape = Schema(types=("object",), properties=parameters)
+        shape = Schema(types=("object",), properties=parameters)
+        self._shape = shape if fill else shape.with_inner(_without_default)
         self._ignore_unknown = ignore_unknown
 
     @cached_property
     def _guard(self) -> SchemaValidator:
-        return SchemaValidator(object_shape(self._parameters))
+        return SchemaValidator(object_shape(self._shape.properties or ()))
 
-    def validate(self, arguments: Mapping[str, Any] | str | bytes) -> dict[str, Any]:
+    def validate(
+        self, arguments: Mapping[str, Any] | str | bytes, notes: list[str] | None = None
+    ) -> dict[str, Any]:
         """Return the arguments with defaults filled, as a copy.
 
-        Raises MalformedError where the text is not one JSON object, and InvalidArgumentsError
-        where the object does not fit.
-        """
-        return self.check(read_object(arguments))
+        Args:
+            arguments: The object, or its JSON text.
+            notes: Receives a sentence on unknown keys that were dropped, and on each null of an
+                optional argument, which counts as missing.
 
-    def check(self, read: dict[str, Any]) -> dict[str, Any]:
-        """Validate an object that `read_object` returned. Raises InvalidArgumentsError."""
-        if self._ignore_unknown:
-            read, _ = without_unknown(read, self._shape)
+        Raises:
+            MalformedError: The text is not one JSON object.
+            InvalidArgumentsError: The object does not fit.
+        """
+        read, absent = read_object(arguments), list[str]()
+        read, dropped = without_unknown(read, self._shape) if self._ignore_unknown else (read, ())
         try:
             checked: dict[str, Any] = self._guard.validate_python(read)
-        except ValidationError as error:
-            raise InvalidArgumentsError(read, self._shape, error) from None
+        except ValidationError:
+            read = without_absent(read, self._shape.properties or (), absent)
+            try:
+                checked = self._guard.validate_python(read)
+            except ValidationError as error:
+                raise InvalidArgumentsError(read, self._shape, error) from None
+        if notes is not None and dropped:
+            told = ", ".join(dropped)
+            notes.append(f"Ignored, because the tool does not know them: {told}.")
+        if notes is not None and absent:
+            notes.append(f"null counts as missing: {', '.join(absent)}")
         return checked
 
-    def dropped(self, read: dict[str, Any]) -> tuple[str, ...]:
-        """Return the paths of unknown keys that `check` drops; none unless they are ignored."""
-        return without_unknown(read, self._shape)[1] if self._ignore_unknown else ()
+
+def _without_default(shape: Schema) -> Schema:
+    """Return a shape without defaults, at any depth."""
+    return replace(shape.with_inner(_without_default), has_default=False, default=None)
+
+
+def without_absent(
+    arguments: Mapping[str, Any], parameters: Iterable[Parameter], absent: list[str], path: str = ""
+) -> dict[str, Any]:
+    """Remove each null of an optional field whose own shape has no null, at any depth.
+
+    Args:
+        arguments: An object of a call.
+        parameters: Its known fields.
+        absent: Receives the path of each null that was removed.
+        path: The path of the object.
+    """
+    known = {parameter.name: parameter for parameter in parameters}
+    kept: dict[str, Any] = {}
+    for name, value in arguments.items():
+        field, at = known.get(name), joined(path, name)
+        if field is None:
+            kept[name] = value
+        elif value is None and not field.required and not _takes_null(field.shape):
+            absent.append(at)
+        else:
+            kept[name] = _present(value, field.shape, absent, at)
+    return kept
+
+
+def _takes_null(shape: Schema) -> bool:
+    if shape.enum is not None and None not in shape.enum:
+        return False
+    return not shape.types or "null" in shape.types
+
+
+def _present(value: Any, shape: Schema, absent: list[str], path: str) -> Any:
+    """Return a value without the nulls below it that count as missing."""
+    if isinstance(value, list) and shape.items is not None:
+        items = shape.items
+        return [_present(one, items, absent, f"{path}[{at}]") for at, one in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    for each in shapes_for(value, shape):
+        found: list[str] = []
+        bare = without_absent(value, each.shape.properties or (), found, path)
+        if not problems(bare, each.shape):
+            absent += found
+            return bare
+    if shape.properties is not None:
+        return without_absent(value, shape.properties, absent, path)
+    if shape.values is not None:
+        below = shape.values
+        return {k: _present(one, below, absent, joined(path, k)) for k, one in value.items()}
+    return value
 
 
 def without_unknown(value: dict[str, Any], shape: Schema) -> tuple[dict[str, Any], tuple[str, ...]]:

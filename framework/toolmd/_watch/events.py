@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from toolmd._workspace.reloading import Watched
+from toolmd._workspace.workspace import Watched
 
 _log = logging.getLogger(__name__)
 # Its emitters complain of being stopped before they began to wait, which isn't a fault.

@@ -12,7 +12,7 @@ from typing import Self
 from toolmd._store import is_postgres
 from toolmd._watch.events import OBSERVERS, FileEvent, FileEvents, Observers, may_matter
 from toolmd._workspace import Workspace
-from toolmd._workspace.reloading import Watched
+from toolmd._workspace.workspace import Watched
 from toolmd.errors import ToolmdError
 
 SETTLE_S = 0.15

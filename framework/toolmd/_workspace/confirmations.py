@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Mapping
-from itertools import filterfalse, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from toolmd._types.call import Caller
@@ -13,7 +13,7 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
-from toolmd._workspace.opened import OpenProject, WorkspaceEventKind
+from toolmd._workspace.project import Project, WorkspaceEventKind
 from toolmd.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Confirmations:
     their own calls; a host that passes no user acts as the operator.
     """
 
-    def __init__(self, project: OpenProject, runs: "Callable[[], Runs]") -> None:
+    def __init__(self, project: Project, runs: "Callable[[], Runs]") -> None:
         self._project = project
         self._runs = runs
 
@@ -65,17 +65,12 @@ class Confirmations:
         place = None if last is None else (last.created, last.id)
 
         def read() -> tuple[Confirmation, ...]:
-            # A run asks for its own pending calls; they must not be listed twice.
-            waiting = filterfalse(
-                lambda one: questions.asks_for(one.call.id), calls.pending(user, place)
-            )
             asked = (one for one in questions.each(place) if user in {None, one.call.caller.user})
+            waiting = calls.pending(user, place)  # A run asks for its own pending calls.
             every = heapq.merge(waiting, asked, key=lambda one: (one.created, one.id))
             return tuple(islice(every, limit))
 
         return await off_loop(read)
-
-    pending_sync = sync_of(pending)
 
     @property
     def store_changes(self) -> "StoreChanges":
@@ -105,8 +100,6 @@ class Confirmations:
         ):
             return None
         return confirmation
-
-    get_sync = sync_of(get)
 
     async def decide(
         self,
@@ -143,8 +136,6 @@ class Confirmations:
             events.tell("pending", told, who.user if known is None else known.call.caller.user)
         return result
 
-    decide_sync = sync_of(decide)
-
     async def approve(
         self,
         confirmation_id: str,
@@ -169,8 +160,6 @@ class Confirmations:
         decision = Decision.edit(edit) if edit else Decision.approve()
         return await self.decide(confirmation_id, decision, Approver(user, by), on_event=on_event)
 
-    approve_sync = sync_of(approve)
-
     async def reject(
         self, confirmation_id: str, *, user: str | None = None, by: str | None = None
     ) -> Result:
@@ -182,8 +171,6 @@ class Confirmations:
             by: The name of the person for the audit; `user` by default.
         """
         return await self.decide(confirmation_id, Decision.reject(), Approver(user, by))
-
-    reject_sync = sync_of(reject)
 
     async def respond(
         self, confirmation_id: str, text: str, *, user: str | None = None, by: str | None = None
@@ -197,8 +184,6 @@ class Confirmations:
             by: The name of the person for the audit; `user` by default.
         """
         return await self.decide(confirmation_id, Decision.respond(text), Approver(user, by))
-
-    respond_sync = sync_of(respond)
 
     async def _decide_run(
         self, confirmation_id: str, decision: Decision, who: Approver
@@ -220,19 +205,24 @@ class Confirmations:
         user = None if order.caller.user is None else who.user
         return await runs.answer(run_id, answer, key=key, user=user)
 
+    pending_sync = sync_of(pending)
+    get_sync = sync_of(get)
+    decide_sync = sync_of(decide)
+    approve_sync = sync_of(approve)
+    reject_sync = sync_of(reject)
+    respond_sync = sync_of(respond)
+
 
 @checked
 class Crises:
     """The crisis flags of conversations: calls that are not Read Only wait for an operator."""
 
-    def __init__(self, project: OpenProject) -> None:
+    def __init__(self, project: Project) -> None:
         self._project = project
 
     async def list(self) -> tuple[Crisis, ...]:
         """Return the flagged conversations, oldest first."""
         return await off_loop(lambda: self._project.store.crises.flagged())  # noqa: PLW0108 - opened there
-
-    list_sync = sync_of(list)  # noqa: A003 - the method above
 
     async def heard(
         self, message: str, *, conversation: str | None = None, user: str | None = None
@@ -252,8 +242,6 @@ class Crises:
         caller = Caller(user, message=message, conversation=conversation)
         return await (await self._project.dispatcher()).crisis.heard(caller)
 
-    heard_sync = sync_of(heard)
-
     async def clear(self, conversation: str, *, user: str | None = None) -> None:
         """Clear the flag of a conversation, after a person has looked after it.
 
@@ -271,6 +259,8 @@ class Crises:
                 " `toolmd crises` lists those that have"
             )
 
+    list_sync = sync_of(list)  # noqa: A003 - the method above
+    heard_sync = sync_of(heard)
     clear_sync = sync_of(clear)
 
 
@@ -281,7 +271,7 @@ StoreChange = tuple[WorkspaceEventKind, dict[str, Any], str | None]
 class StoreChanges:
     """The confirmations and runs of a store, as they were at the last look."""
 
-    def __init__(self, project: OpenProject, runs: "Callable[[], Runs]") -> None:
+    def __init__(self, project: Project, runs: "Callable[[], Runs]") -> None:
         self._project = project
         self._of_runs = runs
         self._pending: dict[str, tuple[str, str | None]] = {}

@@ -8,8 +8,8 @@ from typing import Any
 from toolmd._export.exported import Exported
 from toolmd._load.plugins import Offered, offered, reason
 from toolmd._types.registry import AnySpec
+from toolmd._workspace.live import Live
 from toolmd._workspace.names import is_for_models, known_name
-from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import ToolmdError
 
 

@@ -39,16 +39,14 @@ def checks_itself(method: _Method) -> _Method:
 
 def is_usual(context: Any, *names: Any) -> bool:
     """Return whether names and context are short ASCII texts, or absent: checked cheaply."""
-    texts = [name for name in names if name is not None]
     if context:
         if type(context) is not dict:
             return False
-        texts += context
-        texts += context.values()
+        names = (*names, *context, *context.values())
     elif context != {}:
         return False
-    for text in texts:
-        if (
+    for text in names:
+        if text is not None and (
             type(text) is not str
             or not text.isascii()
             or not 0 < len(text) <= MAX_NAME

@@ -10,7 +10,7 @@ from toolmd._types.registry import BoundTool
 from toolmd._types.result import Result
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
-from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.project import Project
 from toolmd.errors import NotFoundError
 
 
@@ -18,7 +18,7 @@ from toolmd.errors import NotFoundError
 class Results:
     """What models read of results: a bounded part, and pages of the rest under a handle."""
 
-    def __init__(self, project: OpenProject) -> None:
+    def __init__(self, project: Project) -> None:
         self._project = project
 
     async def for_model(self, result: Result, *, user: str | None = None) -> Result:
@@ -36,8 +36,6 @@ class Results:
         """
         return await self._project.live.keeper.shown(result, user)
 
-    for_model_sync = sync_of(for_model)
-
     async def read(self, handle: str, *, user: str | None = None) -> Any:
         """Return the whole value that is kept under a handle.
 
@@ -54,8 +52,6 @@ class Results:
             raise NotFoundError(no_result(handle))
         return from_json(kept.data)
 
-    read_sync = sync_of(read)
-
     def tools(self) -> Mapping[str, BoundTool]:
         """Return the tools for models: with `read_result` while any result is kept."""
         return self._project.live.for_models()
@@ -67,3 +63,6 @@ class Results:
         question.
         """
         return self._project.live.keeper.is_open()
+
+    for_model_sync = sync_of(for_model)
+    read_sync = sync_of(read)

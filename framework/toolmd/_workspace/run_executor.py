@@ -1,7 +1,7 @@
 """Execute runs on today's snapshot, each with its own definitions, or today's where stricter."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,12 +11,10 @@ from toolmd._load.weakening import tightened
 from toolmd._skills.interpreter import interpret
 from toolmd._skills.journal import CancelledRunError, Journal, Through, loaded
 from toolmd._types.call import Call
-from toolmd._types.plan import Plan
 from toolmd._types.registry import Bound, BoundTool
 from toolmd._types.result import EventListener, Result, SkillResult
 from toolmd._types.run import Order, Question
-from toolmd._types.tool import ToolSpec
-from toolmd._workspace.snapshot.live import Live
+from toolmd._workspace.live import Live
 from toolmd.errors import ForeignExitError, ImplementationError, NotFoundError
 
 LONG_S = 30 * 24 * 3600.0
@@ -50,9 +48,21 @@ def _resume(order: Order, now: Live) -> tuple[Live, Order]:
 
     Raises ImplementationError where a tool or a skill's Python is gone, or can't be imported.
     """
-    plan = order.plan
-    tools = {name: _strictest(name, spec, now) for name, spec in plan.tools.items()}
-    bound: list[Bound[Any]] = [*tools.values(), *_skills(plan, now)]
+    plan, tools = order.plan, dict[str, BoundTool]()
+    for name, was in plan.tools.items():
+        if (today := now.registry.tools.get(name)) is None:
+            raise ImplementationError(f"the tool {name} no longer exists")
+        spec = was
+        if today.spec.hash != was.hash:
+            spec = tightened(was, today.spec, default_min=today.default_min)
+        same = today.spec.hash == spec.hash
+        tools[name] = today if same else today.with_policy(spec, today.default_min)
+    bound: list[Bound[Any]] = [*tools.values()]
+    for name in plan.python:
+        skill = now.registry.skills.get(name)
+        if skill is None or skill.binding.kind == "none":
+            raise ImplementationError(f"the Python of the skill {name} no longer exists")
+        bound.append(skill)
     # First, so that a failed import stops no run half-way.
     for one in bound:
         if one.binding.load is not None:
@@ -62,25 +72,6 @@ def _resume(order: Order, now: Live) -> tuple[Live, Order]:
         order = order._replace(plan=plan.model_copy(update={"tools": specs}))
     changed = {n: tool for n, tool in tools.items() if tool is not now.registry.tools.get(n)}
     return now.with_tools(changed) if changed else now, order
-
-
-def _strictest(name: str, spec: ToolSpec, now: Live) -> BoundTool:
-    """Return a tool with its definition of then, made stricter by today's."""
-    todays = now.registry.tools.get(name)
-    if todays is None:
-        raise ImplementationError(f"the tool {name} no longer exists")
-    if todays.spec.hash == spec.hash:
-        return todays
-    spec = tightened(spec, todays.spec, default_min=todays.default_min)
-    return todays if todays.spec.hash == spec.hash else todays.with_policy(spec, todays.default_min)
-
-
-def _skills(plan: Plan, now: Live) -> Iterator[Bound[Any]]:
-    for name in plan.python:
-        skill = now.registry.skills.get(name)
-        if skill is None or skill.binding.kind == "none":
-            raise ImplementationError(f"the Python of the skill {name} no longer exists")
-        yield skill
 
 
 def _python_gone(order: Order, error: ImplementationError) -> Question:

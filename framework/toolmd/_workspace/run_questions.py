@@ -10,8 +10,8 @@ from toolmd._call.arguments import Rules, mismatch
 from toolmd._call.confirmations import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.threads import AROUND
-from toolmd._skills.engine.engine import Engine
-from toolmd._skills.engine.store import StoredQuestion
+from toolmd._skills.engine import Engine
+from toolmd._skills.store import StoredQuestion
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
@@ -38,57 +38,55 @@ class Questions:
 
         `after` is the `created` and the id of the one after which to begin.
         """
-        asked = heapq.merge(*(_each(engine, after) for engine in self._engines()), key=_place)
+
+        def of(engine: Engine, after: tuple[float, str] | None) -> Iterator[StoredQuestion]:
+            while some := engine.store.open(None, after, SOME):
+                yield from some
+                after = _place(some[-1])
+
+        asked = heapq.merge(*(of(engine, after) for engine in self._engines()), key=_place)
         while some := list(islice(asked, SOME)):
             yield from self._confirmations(some)
 
     def of(self, run_id: str) -> tuple[Confirmation, ...]:
         """Return the open questions of a run as pending calls."""
-        return self._confirmations(self._open(run_id))
+        return self._confirmations(
+            one for engine in self._engines() for one in engine.store.open(run_id)
+        )
 
     def find(self, confirmation_id: str) -> Confirmation | None:
         """Return an open question by its id; None if it is not open."""
         run_id = confirmation_id.partition("/")[0]
         return next((one for one in self.of(run_id) if one.id == confirmation_id), None)
 
-    def asks_for(self, call_id: str | None) -> bool:
-        """Return whether an open question of a run asks for this call, a step's."""
-        run_id, slash, _ = (call_id or "").partition("/")
-        asked = self._open(run_id) if slash else ()
-        return any(one.question.asks and one.question.id.startswith(f"{call_id}:") for one in asked)
-
-    def fault(self, question: Question, answer: Answer, *, own: bool) -> Failure | None:
-        """Return why an answer does not count; None where it does, or the run itself checks it.
+    def examine(
+        self, question: Question, answer: Answer, *, own: bool
+    ) -> Failure | tuple[str, ...]:
+        """Return why an answer does not count, or the notes that the result says of it.
 
         `own` says that the run's user answers. A mistyped argument must not end the run.
         """
         if question.kind == "review" and answer.approved and own:
             return Failure("review_required", NOT_YOURS)
+        instead = answer.text is not None and question.tool is not None
+        words = (f"A person answered; {question.tool} did not run.",) if instead else ()
         if question.tool is None or question.form is not None or not answer.arguments:
-            return None
-        asked = self._subject(question)
+            return words
+        asked = _subject(question, self.orders([question.run_id])[question.run_id])
         ignores = isinstance(asked, ToolSpec) and asked.unknown_parameters == "ignore"
         # The others were checked, and the question hides the Sensitive ones among them.
         edited = tuple(one for one in asked.parameters if one.name in answer.arguments)
-        edit = ArgumentsValidator(edited, ignore_unknown=ignores)
+        edit, before = ArgumentsValidator(edited, ignore_unknown=ignores), question.arguments or {}
         try:
-            arguments = {**(question.arguments or {}), **edit.validate(answer.arguments)}
+            arguments = {**before, **edit.validate(answer.arguments)}
             if isinstance(asked, ToolSpec) and asked.rules and HIDDEN not in str(arguments):
                 Rules(asked).check(arguments)
         except (MalformedError, InvalidArgumentsError) as error:
             return CallDenied(mismatch(error)).failure
         except CallDenied as denial:
             return denial.failure
-        return None
-
-    def notes(self, question: Question, answer: Answer) -> tuple[str, ...]:
-        """Return what the result says of an answer: what it changed, or whose words it holds."""
-        if question.tool is not None and answer.text is not None:
-            return (f"A person answered; {question.tool} did not run.",)
-        before, edit = question.arguments, answer.arguments
-        if not before or not edit or question.form is not None:
-            return ()
-        return changes(before, {**before, **edit}, self._subject(question).parameters)
+        edits = {**before, **answer.arguments} if before else before
+        return words or changes(before, edits, asked.parameters)
 
     def order(self, run_id: str) -> Order | None:
         """Return the order of a run; None if there is no such run."""
@@ -101,12 +99,6 @@ class Questions:
             if len(found) < len(ids):
                 found.update((order.id, order) for order in engine.store.orders(ids))
         return found
-
-    def _open(self, run_id: str) -> list[StoredQuestion]:
-        return [one for engine in self._engines() for one in engine.store.open(run_id)]
-
-    def _subject(self, question: Question) -> ToolSpec | SkillSpec:
-        return _subject(question, self.orders([question.run_id])[question.run_id])
 
     def _confirmations(self, some: Iterable[StoredQuestion]) -> tuple[Confirmation, ...]:
         asked = [one for one in some if one.question.asks]
@@ -153,16 +145,6 @@ def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer 
         return given and given._replace(by=given.by or by)
 
     return asked
-
-
-def _each(engine: Engine, after: tuple[float, str] | None) -> Iterator[StoredQuestion]:
-    """Yield the open questions of an engine, the oldest first, as far as they are taken."""
-    while True:
-        some = engine.store.open(None, after, SOME)
-        yield from some
-        if len(some) < SOME:
-            return
-        after = _place(some[-1])
 
 
 def _place(one: StoredQuestion) -> tuple[float, str]:

@@ -14,11 +14,11 @@ from toolmd._call.arguments import mismatch
 from toolmd._call.checks import check_call
 from toolmd._call.cut import Bounds, cut
 from toolmd._call.denial import CallDenied
-from toolmd._skills.engine.engine import Engine
-from toolmd._skills.engine.process import utc_now
-from toolmd._skills.engine.store import NoQuestionError, result_of, unknown
+from toolmd._skills.engine import Engine
+from toolmd._skills.journal import utc_now
 from toolmd._skills.plan import make_plan
 from toolmd._skills.replay import listed, trace
+from toolmd._skills.store import NoQuestionError, result_of, unknown
 from toolmd._store import MEMORY
 from toolmd._store.database import Database, SqliteDatabase
 from toolmd._types.call import Budget, Call
@@ -29,7 +29,6 @@ from toolmd._types.run import (
     Answer,
     Asker,
     Order,
-    Question,
     RunListener,
     RunQuery,
     RunState,
@@ -40,13 +39,13 @@ from toolmd._types.run import (
 from toolmd._types.skill import SkillSpec
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
 from toolmd._workspace.background_loop import off_loop, sync_of
+from toolmd._workspace.live import Live
 from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.names import known_name
-from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.project import Project
 from toolmd._workspace.run_executor import execute
 from toolmd._workspace.run_questions import Questions, asking, waits
 from toolmd._workspace.schedules import Schedules, limits_in_use, schedules_of
-from toolmd._workspace.snapshot.live import Live
 from toolmd.errors import NotFoundError, ToolmdError, logged
 
 PAGE = 50
@@ -69,7 +68,7 @@ class Runs:
     no user acts as the operator and sees all runs.
     """
 
-    def __init__(self, project: OpenProject) -> None:
+    def __init__(self, project: Project) -> None:
         self._project = project
         self._clock = project.clock or utc_now
         self._memory = self._engine_on(SqliteDatabase(None))
@@ -109,7 +108,8 @@ class Runs:
         call = call._replace(tool=skill.name)
         try:
             check_call(call)
-            inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments)
+            notes: list[str] = []
+            inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments, notes)
         except (MalformedError, InvalidArgumentsError, CallDenied) as error:
             denial = error if isinstance(error, CallDenied) else CallDenied(mismatch(error))
             return await self._finish(call, _denied(call, denial.failure), began)
@@ -130,11 +130,11 @@ class Runs:
             del self._calls[next(iter(self._calls))]
         if at is not None:
             scheduled = await engine.schedule(order, at.astimezone(dt.UTC))
-            return await self._result(run_id, call, scheduled, began)
+            result = await self._result(run_id, call, scheduled, began)
+            return result._replace(notes=(*result.notes, *notes))
         running = engine.run(order, ask=ask and asking(ask, call.caller.user), watch=on_event)
-        return await self._result_in_time(order, call, running, began)
-
-    begin_sync = sync_of(begin)
+        result = await self._result_in_time(order, call, running, began)
+        return result._replace(notes=(*result.notes, *notes))
 
     async def list(
         self, *, user: str | None = None, limit: int = PAGE, after: str | None = None
@@ -164,8 +164,6 @@ class Runs:
 
         return await off_loop(lambda: tuple(map(shown, views[:limit])))
 
-    list_sync = sync_of(list)  # noqa: A003 - the method above
-
     async def get(self, run_id: str, *, user: str | None = None) -> RunView:
         """Return one run with its steps.
 
@@ -179,8 +177,6 @@ class Runs:
         order, view = await self._order(run_id, user), await self._view(run_id)
         return (await trace(order, view)).view if order.plan.holds_sensitive else view
 
-    get_sync = sync_of(get)
-
     async def trace(self, run_id: str, *, user: str | None = None) -> RunTrace:
         """Return the calls of a run so far, and the state of each step.
 
@@ -193,8 +189,6 @@ class Runs:
         """
         order = await self._order(run_id, user)
         return await trace(order, await self._view(run_id))
-
-    trace_sync = sync_of(trace)
 
     async def follow(self, run_id: str, *, user: str | None = None) -> AsyncIterator[RunTrace]:
         """Yield the trace of a run of any process, now and after each change, until the run ends.
@@ -251,8 +245,6 @@ class Runs:
         ended = await engine.resume(run_id, ask=ask and asking(ask, user), watch=on_event)
         return await self._result(run_id, self._call(order), ended, began)
 
-    resume_sync = sync_of(resume)
-
     async def cancel(self, run_id: str, *, user: str | None = None) -> Result:
         """Stop a run before its next call, and undo what it did.
 
@@ -266,8 +258,6 @@ class Runs:
         began, order = perf_counter(), await self._order(run_id, user)
         ended = await (await self._engine(run_id)).cancel(run_id)
         return await self._result(run_id, self._call(order), ended, began)
-
-    cancel_sync = sync_of(cancel)
 
     async def answer(
         self, run_id: str, answer: YesOrNo, *, key: str | None = None, user: str | None = None
@@ -290,17 +280,22 @@ class Runs:
         began, order = perf_counter(), await self._order(run_id, user)
         call, asked = self._call(order), (await self._view(run_id)).questions
         if key is None:
-            key = _only_key(run_id, asked)
+            keys = [question.key for question in asked if question.asks]
+            if not keys:
+                raise NotFoundError(f"run {run_id} waits for no answer")
+            if len(keys) > 1:
+                raise ToolmdError(f"run {run_id} asks several things: name one key of {keys}")
+            key = keys[0]
         given = Answer(approved=answer) if isinstance(answer, bool) else answer
         given = given._replace(by=given.by or user)
         question = next((question for question in asked if question.key == key), None)
         notes: tuple[str, ...] = ()
         if question is not None:
             own = user is not None and user == call.caller.user
-            fault = await off_loop(self.questions.fault, question, given, own=own)
-            if fault is not None:
-                return await self._finish(call, _denied(call, fault), began)
-            notes = await off_loop(self.questions.notes, question, given)
+            found = await off_loop(self.questions.examine, question, given, own=own)
+            if isinstance(found, Failure):
+                return await self._finish(call, _denied(call, found), began)
+            notes = found
         try:
             running = (await self._engine(run_id)).answer(run_id, key, given)
             result = await self._result_in_time(order, call, running, began)
@@ -315,8 +310,6 @@ class Runs:
             result = result._replace(data=None if shown is None else shown.data)
         return result._replace(notes=(*notes, *result.notes))
 
-    answer_sync = sync_of(answer)
-
     async def start(self) -> bool:
         """Execute interrupted and due runs until the workspace closes.
 
@@ -330,8 +323,6 @@ class Runs:
             await off_loop(engine.start)
         return self.keeps
 
-    start_sync = sync_of(start)
-
     async def may_be_due(self) -> bool:
         """Return whether there is anything for `start`: a durable skill, or a kept run."""
         if any(bound.spec.durable for bound in self._live.registry.skills.values()):
@@ -340,19 +331,13 @@ class Runs:
             lambda: any(one.keeps and one.store.unfinished() for one in self._engines())
         )
 
-    may_be_due_sync = sync_of(may_be_due)
-
-    async def unfinished(self) -> Mapping[RunState, int]:
-        """Return the number of unfinished runs by state: `running`, `waiting`, `stuck`."""
-        return await off_loop(self._count_unfinished)
-
-    unfinished_sync = sync_of(unfinished)
-
     async def fleet(self) -> Fleet:
         """Return the processes that execute runs, what waits for them, and the use of limits."""
 
         def read() -> Fleet:
-            limits, unfinished = limits_in_use(self._project), self._count_unfinished()
+            limits, unfinished = limits_in_use(self._project), Counter[RunState]()
+            for engine in self._engines():
+                unfinished.update(engine.store.unfinished())
             if not self.keeps:
                 return Fleet((), Queue(0), dict(unfinished), (), limits)
             engine = self.durable()
@@ -361,8 +346,6 @@ class Runs:
             return Fleet(workers, queue, dict(unfinished), schedules, limits)
 
         return await off_loop(read)
-
-    fleet_sync = sync_of(fleet)
 
     async def stop(self, timeout_s: float, on_hold: Callable[[], None] | None = None) -> None:
         """Stop to execute runs here, for good; the next start or another process continues them.
@@ -374,8 +357,6 @@ class Runs:
             on_hold: Called in a thread once no further step begins here.
         """
         await off_loop(self._stop, timeout_s, on_hold)
-
-    stop_sync = sync_of(stop)
 
     def close(self) -> None:
         """Stop the runs of this process; stored runs continue at the next start."""
@@ -416,10 +397,8 @@ class Runs:
         return self._project.live
 
     def _engine_on(self, database: Database) -> Engine:
-        run, tell = (
-            partial(execute, lambda: self._project.live),
-            self._project.workspace_events.tell,
-        )
+        run = partial(execute, lambda: self._project.live)
+        tell = self._project.workspace_events.tell
         return Engine(run, database, clock=self._clock, tell=tell)
 
     def _engines(self) -> tuple[Engine, ...]:
@@ -433,12 +412,6 @@ class Runs:
         if self._memory.store.orders([run_id]):
             return self._memory
         return (await off_loop(self._engines))[-1]
-
-    def _count_unfinished(self) -> Counter[RunState]:
-        found: Counter[RunState] = Counter()
-        for engine in self._engines():
-            found.update(engine.store.unfinished())
-        return found
 
     def _stop(self, timeout_s: float | None, on_hold: Callable[[], None] | None) -> None:
         with self._lock:
@@ -482,13 +455,21 @@ class Runs:
             return await self._result(run_id, call, await running, began)
         left = budget.timeout_ms / 1000 - (perf_counter() - began)
         work = asyncio.ensure_future(running)
+
+        async def stop_late() -> None:
+            while not work.done():
+                with suppress(Exception):  # It may not even have begun.
+                    await self.cancel(run_id)
+                await asyncio.wait({work}, timeout=LOOK_S)
+            work.exception()
+
         try:
             await asyncio.wait({work}, timeout=max(left, 0.0))
         except asyncio.CancelledError:
             work.cancel()
             raise
         if not work.done():
-            stopping = asyncio.ensure_future(self._stop_late(run_id, work))
+            stopping = asyncio.ensure_future(stop_late())
             _stopping.add(stopping)
             stopping.add_done_callback(_stopping.discard)
             return await self._finish(call, _late(order, call, budget), began)
@@ -501,14 +482,6 @@ class Runs:
         truncated = {"rows": found.rows, "bytes": found.bytes}
         notes = (*result.notes, *found.notes)
         return result._replace(data=found.value, truncated=truncated, notes=notes)
-
-    async def _stop_late(self, run_id: str, work: "asyncio.Future[SkillResult]") -> None:
-        while not work.done():
-            # It may not even have begun.
-            with suppress(Exception):
-                await self.cancel(run_id)
-            await asyncio.wait({work}, timeout=LOOK_S)
-        work.exception()
 
     async def _result(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
         """Return the Result of a run that ended or waits."""
@@ -527,6 +500,18 @@ class Runs:
         """Add what every Result has: the call's id, its duration and the crisis flag."""
         result = result._replace(tool_call_id=call.id, duration_ms=(perf_counter() - began) * 1000)
         return (await self._project.live.ready_dispatcher()).finish_run(call, result)
+
+    begin_sync = sync_of(begin)
+    list_sync = sync_of(list)  # noqa: A003 - the method above
+    get_sync = sync_of(get)
+    trace_sync = sync_of(trace)
+    resume_sync = sync_of(resume)
+    cancel_sync = sync_of(cancel)
+    answer_sync = sync_of(answer)
+    start_sync = sync_of(start)
+    may_be_due_sync = sync_of(may_be_due)
+    fleet_sync = sync_of(fleet)
+    stop_sync = sync_of(stop)
 
 
 def crashed(call: Call, error: Exception) -> Result:
@@ -553,12 +538,3 @@ def _late(order: Order, call: Call, budget: Budget) -> Result:
     failure = Failure("timeout" if repeatable else "outcome_unknown", message)
     return Result(success=False, tool=call.tool, outcome=outcome, error=failure, attempts=1,
                   run_id=order.id)  # fmt: skip
-
-
-def _only_key(run_id: str, questions: tuple[Question, ...]) -> str:
-    keys = [question.key for question in questions if question.asks]
-    if not keys:
-        raise NotFoundError(f"run {run_id} waits for no answer")
-    if len(keys) > 1:
-        raise ToolmdError(f"run {run_id} asks several things: name one key of {keys}")
-    return keys[0]

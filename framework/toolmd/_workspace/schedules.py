@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
-from toolmd._skills.engine.engine import Engine
+from toolmd._skills.engine import Engine
 from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._types.call import Call
 from toolmd._types.fleet import LimitUse, ScheduledSkill
@@ -13,7 +13,7 @@ from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.schedule import last_tick, next_tick
 from toolmd._types.skill import SkillSpec
-from toolmd._workspace.opened import OpenProject
+from toolmd._workspace.project import Project
 from toolmd.errors import ToolmdError
 
 LATE = dt.timedelta(minutes=1)
@@ -109,7 +109,7 @@ def schedules_of(
     return tuple(found)
 
 
-def limits_in_use(project: OpenProject) -> tuple[LimitUse, ...]:
+def limits_in_use(project: Project) -> tuple[LimitUse, ...]:
     """Return the use of the limits that the processes of a project share; it blocks.
 
     Raises:

@@ -1,11 +1,14 @@
 """The workspace: call a project's tools, run its skills, and handle model replies."""
 
 import datetime as dt
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+import os
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from toolmd._load.files import links_along
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
@@ -18,10 +21,14 @@ from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.confirmations import Confirmations, Crises
 from toolmd._workspace.method_parameters import ArgumentCheck, checked, checks_itself, is_usual
-from toolmd._workspace.opened import ChangeListener, OpenProject, WorkspaceEventListener
-from toolmd._workspace.reloading import CheckListener, Reloader, Watched
+from toolmd._workspace.project import (
+    ChangeListener,
+    CheckListener,
+    Project,
+    WorkspaceEventListener,
+)
 from toolmd._workspace.results import Results
-from toolmd.config import load_settings
+from toolmd.config import OWN_FILE, PROJECT_FILE, load_settings
 
 if TYPE_CHECKING:
     # A program that only calls tools exports nothing, handles no reply and runs no skill.
@@ -30,10 +37,17 @@ if TYPE_CHECKING:
     from toolmd._workspace.replies import Replies
     from toolmd._workspace.runs import Runs
 
-    OpenReplies = Callable[[OpenProject, Callable[[], Runs]], AbstractAsyncContextManager[Replies]]
-
 Arguments = Mapping[str, Any] | str | bytes
 """An object, or its JSON text."""
+
+
+class Watched(NamedTuple):
+    """The folders and files that a reload reads; some may not exist yet."""
+
+    folders: tuple[Path, ...]
+    """Of definitions, with all that is below them."""
+    files: frozenset[Path]
+    """The settings, what was live last, and the links on the way to what is read."""
 
 
 @checked
@@ -61,9 +75,9 @@ class Workspace:
             clock: Returns the time of runs, with its zone; by default the machine's time.
             on_close: Called when the workspace is closed.
         """
-        self._project = OpenProject(settings, plugins=plugins, clock=clock, on_close=on_close)
-        self._reloader = Reloader(self._project)
-        self.changes = Changes(self._project, self._reloader)
+        self._project = Project(settings, plugins=plugins, clock=clock)
+        self._on_close = on_close or (lambda: None)
+        self.changes = Changes(self._project)
         """The policy changes that wait for acceptance."""
         self.confirmations = Confirmations(self._project, lambda: self.runs)
         """The calls and questions that wait for a person, and the decisions on them."""
@@ -71,7 +85,7 @@ class Workspace:
         """The conversations with a crisis flag; an operator clears their flags."""
         self.results = Results(self._project)
         """What models read of results, and the whole of those that are too large."""
-        self._open_replies: OpenReplies | None = None
+        self._replies_module: Any = None
         self._runs: Runs | None = None
 
     @classmethod
@@ -95,7 +109,7 @@ class Workspace:
         """
         workspace = cls(load_settings(folder, overrides=overrides), plugins=plugins)
         root = workspace.settings.root
-        workspace._project.reload_settings = lambda: load_settings(root, overrides=overrides)
+        workspace._project.load_settings = lambda: load_settings(root, overrides=overrides)
         return workspace
 
     @classmethod
@@ -113,13 +127,13 @@ class Workspace:
         """Stop the calls of the sync methods, and close the resources."""
         if self._project.end():
             self._project.live.snapshot.resources.retire()
-            self._project.ended()
+            self._on_close()
 
     async def aclose(self) -> None:
         """Same as `close`, for resources that close asynchronously."""
         if await off_loop(self._project.end):
             await self._project.live.snapshot.resources.aretire()
-            self._project.ended()
+            self._on_close()
 
     def __enter__(self) -> Self:
         return self
@@ -160,7 +174,7 @@ class Workspace:
         The first access imports the implementations and checks them against the markdown.
         `registry.diagnostics` contains only those of reading the files.
         """
-        return self._project.diagnostics
+        return self._project.diagnostics_of()
 
     def diagnostics_of(self, names: Collection[str] | None = None) -> tuple[Diagnostic, ...]:
         """Return what `diagnostics` has, but import the Python of a few definitions only.
@@ -168,7 +182,7 @@ class Workspace:
         Args:
             names: The tools and skills whose Python is imported and checked; None for all.
         """
-        return (*self._project.problem, *self._project.live.look(names))
+        return self._project.diagnostics_of(names)
 
     def python_at(self, places: Collection[str]) -> Mapping[str, str]:
         """Return the tools and skills whose markdown or Python lies at or within some places.
@@ -194,7 +208,10 @@ class Workspace:
         Their calls are denied until an operator accepts the change. No server is asked, but the
         store; the calling thread waits. Raises UnreachableError if the store can't be used.
         """
-        return self._project.live.suspended_tools()
+        live = self._project.live
+        tools = live.registry.tools.items() if live.gateways else ()
+        named = {name: by for name, bound in tools if (by := bound.spec.implemented_by)}
+        return frozenset(name for one in live.gateways for name in one.suspended(named))
 
     @property
     def plugins(self) -> tuple[PluginInfo, ...]:
@@ -241,16 +258,27 @@ class Workspace:
         Returns:
             The registry that is live now.
         """
-        return self._reloader.reload()
+        return self._project.reload()
 
     async def areload(self) -> Registry:
         """Same as `reload`, in a thread, so that the event loop stays free."""
-        return await off_loop(self._reloader.reload)
+        return await off_loop(self._project.reload)
 
     @property
     def watched(self) -> Watched:
         """The folders and files that a reload reads."""
-        return self._reloader.watched
+        settings, snapshot = self.settings, self._project.live.snapshot
+        named = [settings.root / Path(n).expanduser() for n in (*settings.tools, *settings.skills)]
+        files = [settings.root / OWN_FILE, settings.root / PROJECT_FILE]
+        files += [self._project.baseline.file, *([settings.file] if settings.file else [])]
+        # A folder that moves, or a link that leads elsewhere, changes what lies at the name.
+        files += [up for folder in named for up in folder.parents
+                  if up.is_relative_to(settings.root) and up != settings.root]  # fmt: skip
+        for place in (*named, *files, *snapshot.links):
+            files += links_along(place)
+        files += [Path(os.path.realpath(link)) for link in snapshot.links]
+        folders = [Path(os.path.realpath(folder)) for folder in named]
+        return Watched(tuple(dict.fromkeys((*folders, *snapshot.folders))), frozenset(files))
 
     def on_change(self, listener: ChangeListener) -> Callable[[], None]:
         """Call `listener` with the old and the new registry after each change.
@@ -265,11 +293,11 @@ class Workspace:
 
         The call comes from a thread of its own, when the changed Python has been imported.
         """
-        return self._reloader.checker.listeners.add(listener)
+        return self._project.checks.add(listener)
 
     def check_soon(self) -> None:
         """Collect all diagnostics in a separate thread, and call the `on_checked` listeners."""
-        self._reloader.checker.check_soon()
+        self._project.check_soon()
 
     @property
     def runs(self) -> "Runs":
@@ -390,12 +418,10 @@ class Workspace:
             NotFoundError: The dialect is unknown.
         """
         caller = Caller(user, context, message, conversation, roles=tuple(roles))
-        async with (await self._replies())(self._project, lambda: self.runs) as replies:
+        async with self._replies() as replies:
             return await replies.handle(
                 reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
             )
-
-    handle_sync = sync_of(handle)
 
     async def run(  # noqa: PLR0913 - the face of a run, by keyword
         self,
@@ -442,8 +468,6 @@ class Workspace:
         call = Call(name, inputs, confidence=confidence, caller=caller)
         return await self.runs.begin(call, ask=ask, on_event=on_event, run_id=run_id, at=at)
 
-    run_sync = sync_of(run)
-
     async def dispatch(self, call: Call, on_event: EventListener | None = None) -> Result:
         """Call the tool or skill that a model named, by its exported name.
 
@@ -453,16 +477,21 @@ class Workspace:
             call: The call with its caller.
             on_event: Receives the progress and the items of the call.
         """
-        async with (await self._replies())(self._project, lambda: self.runs) as replies:
+        async with self._replies() as replies:
             return await replies.take_alone(call, on_event)
 
-    dispatch_sync = sync_of(dispatch)
-
-    async def _replies(self) -> "OpenReplies":
-        """Return what opens the handler of replies; the event loop does not wait for its import."""
-        if self._open_replies is None:
-            self._open_replies = await off_loop(_import_replies)
-        return self._open_replies
+    @asynccontextmanager
+    async def _replies(self) -> AsyncIterator["Replies"]:
+        """Open what handles replies on one snapshot, whatever is reloaded meanwhile."""
+        self._project.check_open()
+        if self._replies_module is None:
+            # The event loop does not wait for the import.
+            self._replies_module = await off_loop(import_module, "toolmd._workspace.replies")
+        live = self._project.live
+        with live.snapshot.resources.hold():
+            await live.settle()
+            dispatcher = await live.ready_dispatcher()
+            yield self._replies_module.Replies(lambda: self.runs, live, dispatcher)
 
     def system_prompt(self, dialect: str) -> str:
         """Return the system prompt that explains a text dialect and the tools.
@@ -486,20 +515,21 @@ class Workspace:
         """
         return self._project.workspace_events.add(listener)
 
+    handle_sync = sync_of(handle)
+    run_sync = sync_of(run)
+    dispatch_sync = sync_of(dispatch)
+
 
 @checked
 class Changes:
     """Edits that weaken a policy: the stricter policy stays in force until the edit is accepted."""
 
-    def __init__(self, project: OpenProject, reloader: Reloader) -> None:
+    def __init__(self, project: Project) -> None:
         self._project = project
-        self._reloader = reloader
 
     async def list(self) -> tuple[PendingChange, ...]:
         """Return the pending changes of tools and skills."""
         return self._project.live.registry.pending_changes
-
-    list_sync = sync_of(list)  # noqa: A003 - the method above
 
     async def accept(self, name: str) -> PendingChange:
         """Accept the pending change of a tool or skill: it becomes live.
@@ -511,17 +541,13 @@ class Changes:
             NotFoundError: No pending change has this name.
             UnreachableError: The store can't be reached; the change stays pending.
         """
-        return await off_loop(self._reloader.accept, name)
+        return await off_loop(self._project.accept, name)
 
     def accept_sync(self, name: str) -> PendingChange:
         """Accept a pending change, as `accept` does; an observer of changes may."""
-        return self._reloader.accept(name)
+        return self._project.accept(name)
+
+    list_sync = sync_of(list)  # noqa: A003 - the method above
 
 
 _CALL = ArgumentCheck(Workspace.call)
-
-
-def _import_replies() -> "OpenReplies":
-    from toolmd._workspace.replies import open_replies
-
-    return open_replies

@@ -17,7 +17,6 @@ from toolmd._types.settings import (
     SafetySettings,
     ServeSettings,
     TokenSettings,
-    TraceSettings,
 )
 from toolmd.config.identity import read_issuers, read_roles
 from toolmd.config.origin import Origin
@@ -193,7 +192,6 @@ def _token_context(value: Any, place: Origin) -> Mapping[str, tuple[str, ...]]:
 TABLES: Mapping[str, Callable[..., Any]] = {
     "safety": SafetySettings,
     "chat": ChatSettings,
-    "trace": TraceSettings,
     "identity": IdentitySettings,
     "serve": ServeSettings,
     "results": ResultSettings,
@@ -215,7 +213,6 @@ READERS: Mapping[str, Read] = {
     "safety.on_missing_confidence": _one_of("deny", "confirm"),
     "chat.model": _model,
     "chat.base_url": _url,
-    "trace.content": _flag,
     "identity.issuers": read_issuers,
     "serve.tokens": _tokens,
     "serve.max_connections": _count(1),

@@ -54,23 +54,6 @@ def test_each_decision_is_recorded_before_its_effect(harness, tool, settings):
     assert AuditReader(settings).verify().sound
 
 
-def test_pending_calls_and_their_decisions_are_recorded(harness, tool, settings):
-    async def act(pin=""):
-        return {}
-
-    dispatcher = harness(tool("act", act, SECRET, safety=Safety(requires_confirmation=True)),
-                   settings=settings).dispatcher  # fmt: skip
-
-    async def main():
-        for decide in (approve, reject):
-            held = await dispatcher.call("act", {"pin": "hunter2"})
-            await decide(dispatcher.confirmations, held.confirmation.id)
-
-    asyncio.run(main())
-    decisions = [d.record["decision"] for d in AuditReader(settings).records()]
-    assert decisions == ["confirm", "run", "confirm", "deny"]
-
-
 def pending_dispatcher(harness, tool, settings, **safety):
     async def act(number=0):
         return {}
@@ -105,12 +88,6 @@ def test_the_record_of_a_review_names_the_review(harness, tool, tmp_path, crisis
     )
     asyncio.run(dispatcher.call("act", {}, message="suicide"))
     assert told(project, "decision", "code") == [("review", "review_required")]
-
-
-def test_the_record_of_a_call_without_approval_names_none(harness, tool, settings):
-    dispatcher = pending_dispatcher(harness, tool, settings)
-    asyncio.run(dispatcher.call("act", {}))
-    assert told(settings, "decision", "confirmation") == [("run", None)]
 
 
 def test_a_denial_is_recorded_with_its_reason(harness, tool, settings):
@@ -167,16 +144,6 @@ def test_a_stale_approval_that_asks_again_has_its_own_record(harness, tool, sett
     ]
 
 
-def test_a_new_confirmation_is_recorded_if_the_tool_needs_none_any_more(harness, tool, settings):
-    dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
-    first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
-    changed = pending_dispatcher(harness, tool, settings)
-    second = asyncio.run(approve(changed.confirmations, first)).confirmation.id
-    assert told(settings, "decision", "confirmation", "instead_of", "code")[1:] == [
-        ("confirm", second, first, "confirmation_stale")
-    ]
-
-
 def test_a_new_confirmation_without_a_record_is_denied(harness, tool, settings):
     dispatcher = pending_dispatcher(harness, tool, settings, sensitivity="critical")
     first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id
@@ -219,23 +186,6 @@ MOST_LINE = 160 * 1024
 def longest_line(settings):
     files = (settings.state / "audit").glob("*.jsonl")
     return max(len(line) for file in files for line in file.read_bytes().splitlines())
-
-
-def test_a_call_with_huge_names_leaves_a_record_of_bounded_size(harness, tool, settings):
-    dispatcher = pending_dispatcher(harness, tool, settings)
-    huge = {f"{n}{'k' * 100_000}": 1 for n in range(20)}
-    text = "\0" * 1_000_000
-
-    async def main():
-        await dispatcher.call("act", huge, user=text, conversation=text, call_id=text)
-        await dispatcher.call("act", {}, user=text, context={text: text})
-        await approve(dispatcher.confirmations, text)
-
-    asyncio.run(main())
-
-    assert told(settings, "decision") == [("deny",), ("run",), ("deny",)]
-    assert longest_line(settings) < MOST_LINE
-    assert AuditReader(settings).verify().sound
 
 
 HOSTILE = st.text(st.characters(), max_size=3).map(lambda text: text * 20_000) | st.text()
@@ -289,21 +239,6 @@ def test_large_arguments_are_recorded_by_their_hash_and_size(harness, tool, sett
     assert small == {"text": "x" * 8000}
     assert large.keys() == {"sha256", "bytes"}
     assert large["bytes"] == len('{"text":""}') + 9000
-
-
-def test_the_record_of_an_odd_call_is_bounded_and_complete(harness, tool, settings):
-    async def act():
-        return {}
-
-    dispatcher = harness(tool("act", act), settings=settings)
-    odd = {f"key{number}": number for number in range(1000)}
-    dispatcher.call("act", odd, call_id="c" * 5000, user="u\ud800", confidence=0.5)
-    dispatcher.call("act", {}, confidence=object())
-    first, second = [one.record for one in AuditReader(settings).records()]
-    assert (first["code"], len(first["faults"])) == ("invalid_arguments", 20)
-    assert len(first["call"]) == 257
-    assert first["user"] == "u\ud800"
-    assert second["code"] == "malformed_call"
 
 
 class Disk(AuditLog):

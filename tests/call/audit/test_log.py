@@ -27,14 +27,6 @@ AT = "2026-05-04T12:00:{:02}+00:00"
 DAY_S = 86400.0
 
 
-def test_a_record_is_in_the_file_when_append_returns(project: Project) -> None:
-    log = project.log()
-    put(log, record(1))
-
-    assert project.numbers() == [1]
-    log.close()
-
-
 def test_the_next_process_continues_the_file(project: Project) -> None:
     project.append(1, 2)
     project.append(3)
@@ -163,18 +155,6 @@ def test_records_go_on_in_a_new_file_when_the_open_one_is_removed(project: Proje
     assert project.reader.verify().problem == "the file is missing"
 
 
-def test_records_within_a_millisecond_of_a_removal_are_reported(project: Project) -> None:
-    log = project.log(clock=Clock())
-    put(log, record(1))
-    project.files()[0].unlink()
-
-    put(log, record(2))
-    log.close()
-
-    assert project.files() == []
-    assert project.reader.verify().problem == "the file is missing"
-
-
 def test_a_writer_stops_using_a_file_that_others_wrote_to(project: Project) -> None:
     clock = Clock()
     log = project.log(clock=clock)
@@ -291,21 +271,6 @@ def test_calls_share_a_wait_for_the_disk(project: Project) -> None:
     assert 1 <= len(synced) <= 2
 
 
-def test_a_file_whose_last_number_has_thousands_of_digits_is_not_continued(
-    project: Project,
-) -> None:
-    project.append(1, 2)
-    project.rewrite(lambda lines: [
-        *lines[:1], lines[1].replace(b'"number":1', b'"number":' + b"9" * 5000), *lines[2:]
-    ])  # fmt: skip
-    project.files()[0].chmod(0o400)
-
-    project.append(3)
-
-    assert len(project.files()) == 2
-    assert not project.reader.verify().sound
-
-
 def test_a_call_that_is_cancelled_while_it_waits_leaves_the_others_their_disk(
     project: Project,
 ) -> None:
@@ -321,17 +286,6 @@ def test_a_call_that_is_cancelled_while_it_waits_leaves_the_others_their_disk(
     asyncio.run(main())
     log.close()
     assert project.reader.verify() == Verified(1)
-
-
-def test_a_record_that_the_disk_did_not_take_raises(project: Project) -> None:
-    def fail(descriptor: int) -> None:
-        raise OSError(5, "input/output error")
-
-    log = project.log(synced=True, fsync=fail)
-    put(log, record(1))
-    with pytest.raises(OSError, match="input/output"):
-        log.sync().result(10)
-    log.close()
 
 
 def test_pages_lead_from_the_latest_record_to_the_first(project: Project) -> None:
@@ -363,31 +317,6 @@ def test_records_are_filtered(project: Project) -> None:
     assert project.numbers(Wanted(conversation="c1")) == [1]
     assert project.numbers(Wanted(outcome="deny")) == []
     assert project.numbers(Wanted(since=AT.format(1), until=AT.format(2))) == [1]
-
-
-def test_a_record_without_a_time_is_earlier_than_all_others(project: Project) -> None:
-    log = project.log()
-    put(log, '{"n":0}')
-    put(log, record(1))
-    log.close()
-
-    assert project.numbers() == [0, 1]
-    assert project.numbers(Wanted(since=AT.format(0))) == [1]
-    assert project.numbers(Wanted(until=AT.format(0))) == [0]
-
-
-def test_records_of_one_time_are_in_the_order_of_their_files_and_numbers(
-    project: Project,
-) -> None:
-    first, second = project.log(), project.log()
-    for number in range(6):
-        put(first if number % 2 else second, record(number, at=AT.format(0)))
-    first.close()
-    second.close()
-
-    ids = [one.id for one in project.reader.records()]
-    assert ids == sorted(ids)
-    assert [one.id for one in project.reader.latest(9)] == ids[::-1]
 
 
 TEXTS = st.dictionaries(st.text(max_size=5), st.integers() | st.text(max_size=5))

@@ -8,7 +8,7 @@ import pytest
 from deciding import approve, reject, respond
 
 from toolmd._types.call import Budget
-from toolmd._types.call_spec import Batch, Limits, Safety
+from toolmd._types.call_spec import Limits, Safety
 from toolmd._types.registry import Binding, Implementation
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, SafetySettings, Settings
@@ -95,11 +95,6 @@ def test_a_pending_call_changed_in_its_store_asks_again(world):
     assert world.ran == []
 
 
-def test_a_new_dispatcher_with_the_same_definitions_asks_nothing(world):
-    held = world.dispatcher().call("act", {"number": 1})
-    assert world.decide(world.dispatcher(), held).success
-
-
 def test_an_approval_below_a_raised_threshold_is_denied(world):
     held = world.dispatcher().call("act", {"number": 1}, confidence=0.5)
     refused = world.decide(world.dispatcher(floor=0.9), held)
@@ -162,14 +157,6 @@ def test_a_confirmation_shows_all_but_hidden_values(harness, tool, tmp_path):
     }  # fmt: skip
 
 
-def test_ids_of_confirmations_can_be_typed_after_a_command(world):
-    dispatcher = world.dispatcher()
-    for _ in range(30):
-        confirmation_id = dispatcher.call("act", {"number": 1}).confirmation.id
-        assert len(confirmation_id) == 12
-        assert not confirmation_id.startswith("-")
-
-
 def test_the_oldest_confirmation_comes_first(world):
     dispatcher = world.dispatcher()
     ids = []
@@ -177,15 +164,6 @@ def test_the_oldest_confirmation_comes_first(world):
         world.now -= 1
         ids.append(dispatcher.call("act", {"number": 1}).confirmation.id)
     assert [held.id for held in dispatcher.dispatcher.confirmations.pending()] == ids[::-1]
-
-
-def test_an_unknown_id_is_quoted_by_its_beginning(world):
-    for user in (None, "ada"):
-        refused = asyncio.run(
-            approve(world.dispatcher().dispatcher.confirmations, "x" * 1000, user=user)
-        )
-        assert refused.error.code == "confirmation_not_found"
-        assert refused.error.message == f"No confirmation has the id '{'x' * 40}'."
 
 
 def state_of(dispatcher, held):
@@ -216,56 +194,6 @@ def test_a_confirmation_keeps_its_outcome(world):
     assert asyncio.run(decisions.get("nobody's")) is None
 
 
-@pytest.mark.parametrize("sensitivity", ["low", "medium", "high", "critical", None])
-def test_a_confirmation_states_how_sensitive_its_tool_is(harness, tool, tmp_path, sensitivity):
-    safety = Safety(requires_confirmation=True, sensitivity=sensitivity)
-    project = Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
-    dispatcher = harness(tool("act", dict, safety=safety), settings=project)
-    held = dispatcher.call("act")
-    assert held.confirmation.sensitivity == (sensitivity or "low")
-    assert asyncio.run(
-        dispatcher.dispatcher.confirmations.get(held.confirmation.id)
-    ).sensitivity == (sensitivity or "low")
-
-
-def test_an_edited_critical_call_asks_again_and_is_not_stale(harness, tool, tmp_path):
-    async def act(number=0):
-        return {}
-
-    made = tool("act", act, NUMBER, safety=Safety(sensitivity="critical"))
-    dispatcher = harness(
-        made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
-    )
-    held = dispatcher.call("act", {"number": 1}).confirmation.id
-    again = asyncio.run(approve(dispatcher.dispatcher.confirmations, held, edit={"number": 2}))
-    assert (again.outcome, again.error) == ("confirm", None)
-    assert asyncio.run(dispatcher.dispatcher.confirmations.get(held)).state == "edited"
-    done = asyncio.run(approve(dispatcher.dispatcher.confirmations, again.confirmation.id))
-    assert done.success
-    assert done.notes == ("The user changed number: 1 → 2.",)
-
-
-def test_edited_arguments_are_reported_before_omitted_ones(harness, tool, tmp_path):
-    async def act(items):
-        if 3 in items:
-            raise MemoryError
-        return items
-
-    numbers = Schema(types=("array",), items=Schema(types=("integer",)))
-    made = tool(
-        "act", act, Parameter(name="items", shape=numbers, required=True), safety=CONFIRM,
-        returns=Schema(types=("array",)), limits=Limits(max_batch=Batch("items", 4)),
-    )  # fmt: skip
-    dispatcher = harness(
-        made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
-    )
-    held = dispatcher.call("act", {"items": [1, 2]}).confirmation.id
-    result = asyncio.run(approve(dispatcher.dispatcher.confirmations, held, edit={"items": [2, 3]}))
-    edited, left_out = result.notes
-    assert edited == "The user changed items: [1, 2] → [2, 3]."
-    assert "item 2" in left_out
-
-
 @pytest.mark.parametrize("odd", [object(), {1, 2}])
 def test_an_edit_that_is_not_json_is_malformed_and_decides_nothing(world, odd):
     dispatcher = world.dispatcher()
@@ -287,22 +215,6 @@ def test_text_typed_into_a_form_is_not_the_users_message_of_a_tool(harness, tool
     held = dispatcher.call("act", {"number": 1}, message="One, please.").confirmation.id
     done = asyncio.run(approve(dispatcher.dispatcher.confirmations, held, edit={"number": 2}))
     assert (done.data, done.success) == ("One, please.", True)
-
-
-def test_an_approval_after_another_decision_runs_nothing(world):
-    overtakes, inner = [], []
-
-    def guard(_call, _arguments):
-        if overtakes:
-            inner.append(world.decide(dispatcher, overtakes.pop()))
-
-    dispatcher = world.dispatcher(guards=(guard,))
-    held = dispatcher.call("act", {"number": 1})
-    overtakes.append(held)
-    outer = world.decide(dispatcher, held)
-    assert inner[0].success
-    assert (outer.outcome, outer.error.code) == ("denied", "confirmation_used")
-    assert world.ran == [1]
 
 
 def test_a_tool_that_requires_a_user_by_then_asks_nobody_again(harness, tool, tmp_path):

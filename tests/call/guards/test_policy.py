@@ -2,16 +2,13 @@
 
 import asyncio
 import itertools
-import threading
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from toolmd._call.checks import ask_guard
-from toolmd._call.denial import CallDenied
 from toolmd._types.call import Call, Caller
-from toolmd._types.call_spec import Limits, Safety
+from toolmd._types.call_spec import Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, SafetySettings, Settings
 from toolmd._types.verdict import ALLOWED, Action, Verdict
@@ -357,32 +354,12 @@ async def review(_call, _arguments):
     return Verdict(Action.REVIEW, "review_required", "Look at it.")
 
 
-def silent(_call, _arguments):
-    return None
-
-
-def test_the_strictest_guard_wins(outcome):
-    assert outcome(guards=(silent, lambda *_: ALLOWED)) == ("ok", None)
-    assert outcome(guards=(silent, review)) == ("review", None)
-    assert outcome(guards=(review, deny, silent)) == ("denied", "not_today")
-    assert outcome({"requires_confirmation": True}, guards=(review,)) == ("review", None)
-    assert outcome({"min_confidence": 0.7}, guards=(deny,)) == ("denied", "missing_confidence")
-
-
 def crash(_call, _arguments):
     raise RuntimeError("hunter2")
 
 
 async def crash_later(_call, _arguments):
     raise RuntimeError("hunter2")
-
-
-async def slow(_call, _arguments):
-    await asyncio.Event().wait()
-
-
-def block(_call, _arguments):
-    threading.Event().wait(5)
 
 
 ODD = {"true": True, "false": False, "text": "allow", "zero": 0, "a ruling": Action.ALLOW,
@@ -399,17 +376,6 @@ def test_an_invalid_verdict_denies(outcome, answer):
 @pytest.mark.parametrize("guard", [crash, crash_later])
 def test_a_guard_that_raises_denies(outcome, guard):
     assert outcome(guards=(guard,)) == ("denied", "internal_guard_error")
-
-
-@pytest.mark.parametrize("guard", [slow, block])
-def test_a_slow_guard_denies(guard):
-    async def main():
-        return await ask_guard(guard, Call("act", {}), {}, timeout_s=0.05)
-
-    with pytest.raises(CallDenied) as refused:
-        asyncio.run(main())
-    assert refused.value.failure.code == "internal_guard_error"
-    assert "its guard could not be decided" in refused.value.failure.message
 
 
 def test_guards_that_cannot_be_loaded_deny(harness, tool, tmp_path):
@@ -437,15 +403,6 @@ def test_a_guard_cannot_change_the_call(harness, tool, tmp_path):
     )
     assert dispatcher.call("act", {"items": ["a"]}).success
     assert seen == [["a"]]
-
-
-def test_max_calls_are_counted_for_each_user(harness, tool, tmp_path):
-    dispatcher = harness(
-        tool("act", nothing, limits=Limits(max_calls=2)), settings=settings(tmp_path)
-    )
-    outcomes = [dispatcher.call("act", user=user).outcome for user in ("a", "a", "a", "b")]
-    assert outcomes == ["ok", "ok", "denied", "ok"]
-    assert dispatcher.call("act", user="a").error.code == "budget_exhausted"
 
 
 def test_observers_receive_events_and_decide_nothing(harness, tool, tmp_path):

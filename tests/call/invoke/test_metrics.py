@@ -67,22 +67,6 @@ def test_each_call_is_counted_with_its_tool_and_outcome(tool, harness, measured)
     assert all(0 < point.sum < 60 for _, point in times)
 
 
-def test_a_running_call_is_counted_until_it_ends(tool, harness, measured) -> None:
-    seen: list[int] = []
-
-    async def look(name: str) -> str:
-        ((told, point),) = measured.points("toolmd.calls.running")
-        assert told == {"gen_ai.tool.name": "look"}
-        seen.append(point.value)
-        return name
-
-    dispatcher = harness(tool("look", look, NAME), meters=measured.provider)
-    dispatcher.call("look", '{"name": "Mia"}')
-
-    ((_, after),) = measured.points("toolmd.calls.running")
-    assert (seen, after.value) == ([1], 0)
-
-
 def test_two_snapshots_share_the_instruments_of_a_provider(
     tool, harness, measured, caplog: pytest.LogCaptureFixture
 ) -> None:

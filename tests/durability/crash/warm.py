@@ -21,7 +21,7 @@ for name in (
     "httpx",
     "toolmd._call.confirmations", "toolmd._dialect",
     "toolmd._egress", "toolmd._expressions", "toolmd._parse.writing.formatter",
-    "toolmd._skills.check", "toolmd._skills.engine.engine", "toolmd._store.confirmations",
+    "toolmd._skills.check", "toolmd._skills.engine", "toolmd._store.confirmations",
 ):  # fmt: skip
     import_module(name)
 for name in [name for name in os.environ if name.startswith("TOOLMD_")]:

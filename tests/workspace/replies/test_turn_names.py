@@ -1,7 +1,7 @@
 """The names that a model writes: as they were exported, or nearly."""
 
 import pytest
-from turn_world import chat, inline, tool
+from turn_world import chat, inline
 
 from toolmd._export.targets import export
 from toolmd._types.registry import Bound, Registry
@@ -63,11 +63,3 @@ def test_a_call_of_a_prose_skill_is_denied_as_a_skill(world, name):
 def test_an_unknown_name_is_answered_with_the_nearest(world):
     (result,) = world.handle(inline("ask_frist", word="a")).results
     assert "ask_first" in result.error.message
-
-
-def test_two_tools_that_differ_in_a_hyphen_stay_distinct(open_world):
-    files = {"ask-first.tool.md": tool("ask-first"), "b.tool.md": tool("ask_first")}
-    world = open_world(files)
-    for name in world.workspace.tools:
-        (result,) = world.handle(inline(name, word="a")).results
-        assert result.tool == name

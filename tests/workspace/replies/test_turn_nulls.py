@@ -1,14 +1,7 @@
 """OpenAI's strict mode writes `null` for omitted arguments; elsewhere null is a value."""
 
-import copy
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from turn_world import chat, inline, tool_use
-
-from toolmd._dialect.calls import without_absent
-from toolmd._types.schema import Parameter, Schema
 
 GIVEN = {
     "trip": {"to": "Rome", "by": None, "none": None},
@@ -34,11 +27,10 @@ def test_null_is_removed_at_every_depth(world, reply, dialect):
     assert world.ran == [("travel", trip, [{}, {"at": "Pisa"}])]
 
 
-def test_the_whole_optional_argument_may_be_null(world):
-    assert (
-        world.handle(chat(("travel", {"trip": {"to": "Rome"}, "stops": None}))).results[0].success
-    )
-    assert world.handle(chat(("greet_twice", {"word": "a"}))).results[0].outcome == "confirm"
+def test_a_call_from_python_is_read_in_the_same_way(world):
+    result = world.workspace.call_sync("travel", GIVEN)
+    assert result.success
+    assert result.notes == ("null counts as missing: trip.by, stops[0].at",)
 
 
 @pytest.mark.parametrize("reply", [tool_use(("travel", GIVEN)), inline("travel", **GIVEN)])
@@ -52,38 +44,3 @@ def test_null_counts_as_missing_in_every_dialect_with_a_note(world, reply):
 def test_null_for_a_required_or_unknown_argument_stays_an_error(world, arguments):
     (result,) = world.handle(chat(("travel", arguments))).results
     assert result.error.code == "invalid_arguments"
-
-
-FIELD = Schema(types=("string",))
-NULLABLE = Schema(types=("string", "null"))
-SHAPES = st.deferred(
-    lambda: st.one_of(
-        st.sampled_from([FIELD, NULLABLE, Schema(), Schema(enum=(None, "a"))]),
-        st.builds(lambda item: Schema(types=("array",), items=item), SHAPES),
-        st.builds(lambda fields: Schema(types=("object",), properties=fields), FIELDS),
-        st.builds(lambda value: Schema(types=("object",), values=value), SHAPES),
-    )
-)
-FIELDS = st.lists(
-    st.builds(Parameter, name=st.sampled_from("abc"), shape=SHAPES, required=st.booleans()),
-    max_size=3,
-    unique_by=lambda p: p.name,
-).map(tuple)
-VALUES = st.recursive(
-    st.none() | st.just("a"),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abcd"), inner),
-    max_leaves=10,
-)
-
-
-@given(FIELDS, st.dictionaries(st.sampled_from("abcd"), VALUES))
-def test_only_nulls_are_removed_and_nothing_is_changed_in_place(parameters, arguments):
-    before = copy.deepcopy(arguments)
-    kept = without_absent(arguments, parameters, [])
-    assert arguments == before
-    assert without_absent(kept, parameters, []) == kept
-    for parameter in parameters:
-        if parameter.required and parameter.name in arguments:
-            assert parameter.name in kept
-    assert all(arguments[name] is None for name in arguments.keys() - kept.keys())
-    assert kept.keys() <= arguments.keys()

@@ -35,27 +35,12 @@ def test_a_question_of_a_skill_is_decided_once(world):
     assert world.ran == SAID
 
 
-def test_a_rejection_stops_the_skill(world):
-    held = world.handle(inline("greet_twice", word="a")).pending[0]
-    done = asyncio.run(world.workspace.confirmations.reject(held.id))
-    assert (done.outcome, done.error.code) == ("denied", "refused")
-    assert world.ran == SAID[:1]
-
-
 def test_an_approval_may_change_the_arguments(world):
     held = world.handle(inline("greet_twice", word="a")).pending[0]
     done = asyncio.run(world.workspace.confirmations.approve(held.id, edit={"word": "b"}))
     assert done.success
     assert done.notes == ('The user changed word: "a" → "b".',)
     assert world.ran == [("say", "a"), ("ask_first", "b")]
-
-
-def test_another_user_cannot_decide_a_question_of_a_skill(world):
-    held = world.handle(inline("greet_twice", word="a"), user="u1").pending[0]
-    refused = asyncio.run(world.workspace.confirmations.approve(held.id, user="u2"))
-    assert refused.error.code == "confirmation_not_found"
-    assert world.ran == SAID[:1]
-    assert asyncio.run(world.workspace.confirmations.approve(held.id, user="u1")).success
 
 
 def test_invalid_inputs_are_reported_one_by_one(world):

@@ -2,12 +2,11 @@
 
 import asyncio
 import json
-import threading
 
 import pytest
 from turn_world import chat, inline, tool, tool_use
 
-from toolmd import Call, Turn
+from toolmd import Call
 from toolmd.errors import NotFoundError, ToolmdError
 
 
@@ -25,11 +24,6 @@ def test_a_reply_returns_its_text_and_its_results_in_order(world):
     assert turn.results[2].tool_call_id not in {"c-say", None}
     assert turn.results[2].data == {"said": "c", "note": ""}
     assert (turn.pending, turn.dialect) == ((), "inline")
-
-
-def test_a_reply_without_calls_is_its_message(world):
-    assert world.handle("Hello.") == Turn("Hello.")
-    assert world.handle("Hello.").messages == []
 
 
 def test_independent_calls_run_at_the_same_time(open_world):
@@ -225,13 +219,6 @@ def test_an_unknown_tool_of_an_action_is_reported_with_exactly_the_seeds_body(wo
     assert turn.messages == [{"role": "user", "content": '{"error":"unknown_tool"}'}]
 
 
-def test_an_action_without_an_argument_has_the_status_error(world):
-    turn = world.handle('Action: {"tool": "say", "args": {}}', "action")
-    body = json.loads(turn.messages[0]["content"])
-    assert (body["status"], body["error"]["code"]) == ("error", "invalid_arguments")
-    assert body["error"]["details"][0]["code"] == "missing_argument"
-
-
 def test_a_single_call_that_is_too_large_keeps_its_name_and_its_id(world):
     large = Call("say", "x" * 300_000, "c1", dry_run=True)
 
@@ -251,17 +238,6 @@ def test_the_prompt_of_a_text_dialect_teaches_the_tools(world):
     assert "[TOOL_CALL:" in prompt
     assert "ask_first" in prompt
     assert world.workspace.system_prompt("openai") == ""
-
-
-def test_the_sync_method_works_next_to_a_running_loop(world):
-    async def main():
-        return await asyncio.to_thread(world.workspace.handle_sync, inline("say", word="a"))
-
-    assert asyncio.run(main()).results[0].success
-    threads = set(threading.enumerate())
-    for _ in range(5):
-        assert asyncio.run(main()).results[0].success
-    assert len(set(threading.enumerate()) - threads) < 5
 
 
 def test_a_closed_workspace_handles_nothing(world):

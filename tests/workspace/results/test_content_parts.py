@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from workspace_shop import Shop
 
 from toolmd import File, Image, Workspace
@@ -114,12 +112,6 @@ def test_a_model_gets_only_the_parts_of_the_fields_that_it_sees(shop: Shop) -> N
     assert [part.kind for part in turn.results[0].parts.values()] == ["file"]
 
 
-def test_a_result_may_be_a_part_alone(shop: Shop) -> None:
-    result = returned(shop, f"Image({PNG!r})")
-
-    assert (result.outcome, result.data, result.notes) == ("ok", REFERENCE, ())
-
-
 def test_too_many_and_too_large_parts_are_left_out_with_a_note(shop: Shop) -> None:
     result = returned(shop, "{'all': [File(bytes(9 << 20)), *[File(b'x')] * 20]}")
 
@@ -162,27 +154,12 @@ def test_the_type_of_an_image_is_found_by_its_first_bytes(data: bytes, media_typ
     assert Image(data).media_type == media_type
 
 
-def test_odd_parts_are_errors() -> None:
-    with pytest.raises(ValueError, match="state its media type"):
-        Image(b"<svg>")
-    with pytest.raises(ValueError, match="no media type"):
-        File(b"", "text/html\r\nX: y")
-    with pytest.raises(TypeError, match="bytes"):
-        File("text")  # type: ignore[arg-type]
-
-
 def test_a_file_is_read_with_its_name(tmp_path: Path) -> None:
     file = tmp_path / "a.pdf"
     file.write_bytes(b"%PDF")
 
     assert File.read(file) == File(b"%PDF", "application/pdf", "a.pdf")
     assert repr(File.read(file)) == "File(<4 bytes>, 'application/pdf', 'a.pdf')"
-
-
-@given(data=st.binary(max_size=64), name=st.text(max_size=12))
-def test_the_json_of_a_part_has_its_whole_content(data: bytes, name: str) -> None:
-    part = File(data, name=name)
-    assert base64.b64decode(json.loads(json.dumps(part.to_dict(1)))["data"]) == data
 
 
 def test_a_tool_that_returns_another_tools_result_returns_its_parts(shop: Shop) -> None:

@@ -114,15 +114,6 @@ def test_an_odd_handle_denies_the_call(shop: Shop, handle: Any, path: Any, code:
     assert (result.outcome, result.error.code) == ("denied", code)
 
 
-def test_a_handle_with_other_keys_is_denied(shop: Shop) -> None:
-    workspace = shop.open()
-    given = {"texts": {"$result": handle_of(workspace), "path": "", "extra": 1}}
-
-    result = workspace.call_sync("count", given)
-
-    assert result.outcome == "denied"
-
-
 def test_the_handle_of_another_user_is_unknown(shop: Shop) -> None:
     workspace = shop.open()
     handle = handle_of(workspace, "ana")

@@ -185,15 +185,6 @@ def test_an_edit_beside_a_sensitive_argument_is_no_fault() -> None:
     assert sealed == [(4, 47)]
 
 
-def test_an_unchanged_critical_call_of_a_run_asks_once(
-    workspace: Workspace, cellar: Cellar
-) -> None:
-    workspace.run_sync("close_cellar", {"barrel": 3})
-    (asked,) = workspace.confirmations.pending_sync()
-    assert workspace.confirmations.approve_sync(asked.id).data == {"sealed": 3}
-    assert cellar.sealed == [3]
-
-
 def test_the_ids_in_a_models_replies_are_not_idempotency_keys(
     workspace: Workspace, cellar: Cellar
 ) -> None:
@@ -243,20 +234,6 @@ def test_the_audit_names_the_person_who_stopped_a_call_of_a_run(
     words = {"text": "It is corked."} if decide == "respond_sync" else {}
     getattr(workspace.confirmations, decide)(held.id, **words, by="olga")
     assert _last(workspace, "open_barrel") == ("deny", "rejected", "olga")
-
-
-def test_the_audit_names_the_user_who_approved_a_step_that_asks(workspace: Workspace) -> None:
-    workspace.run_sync("close_cellar", {"barrel": 1}, user="ana", ask=yes)
-    assert _last(workspace, "seal_barrel") == ("run", None, "ana")
-
-
-def test_the_audit_names_the_person_who_resumed_a_run_and_approved(workspace: Workspace) -> None:
-    waiting = workspace.run_sync("close_cellar", {"barrel": 1}, user="ana")
-    workspace.runs.resume_sync(waiting.run_id, ask=yes, user="ana")
-    assert _last(workspace, "seal_barrel") == ("run", None, "ana")
-    waiting = workspace.run_sync("close_cellar", {"barrel": 1}, user="ana")
-    workspace.runs.resume_sync(waiting.run_id, ask=yes)
-    assert _last(workspace, "seal_barrel") == ("run", None, None)
 
 
 def _last(workspace: Workspace, tool: str) -> tuple[str | None, ...]:

@@ -134,9 +134,3 @@ def test_a_page_goes_on_after_a_call_that_was_decided(workspace: Workspace) -> N
 def test_a_page_after_an_unknown_call_is_an_error(workspace: Workspace) -> None:
     with pytest.raises(NotFoundError, match="no call nothing is kept"):
         workspace.confirmations.pending_sync(limit=2, after="nothing")
-
-
-def test_a_page_after_the_call_of_another_user_is_an_error(workspace: Workspace) -> None:
-    (first,) = workspace.confirmations.pending_sync(limit=1)
-    with pytest.raises(NotFoundError):
-        workspace.confirmations.pending_sync(user="user 1", after=first.id)

@@ -144,7 +144,10 @@ class Recorder:
         """Append a record; return whether it waited for the disk."""
         log = self._log
         assert log is not None
-        text = _json(record)
+        try:
+            text = to_json(record, fallback=_shown).decode()
+        except ValueError:
+            text = _json(record)
         if len(text) > MAX_VALUE:
             text = _json(record | {key: _bounded(record[key]) for key in _LARGE if key in record})
         if not log.append(text):

@@ -149,7 +149,7 @@ def _read(kind: str, source: str, folder: Path | None, model: str) -> Import:
         return found
     for name, text in texts_of(kind, source):
         imported = read_source(kind, text, name)
-        if found.add(imported) and kind == "agentskills":
+        if found.add(imported, name) and kind == "agentskills":
             found.add_folder(name, imported.drafts[0].name)
         if kind == "python":
             from toolmd._import.python import folder_of

@@ -372,13 +372,10 @@ def worker(*, project: Path | None) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
-    from toolmd._workspace.gauges import watch_state
-
     with open_workspace(project, traces=True) as workspace:
         if not workspace.runs.start_sync():
             help_ = 'set store = "sqlite", or a postgresql:// URL'
             stop(ExitCode.USAGE, 'runs are in memory only (store = "memory")', help_)
-        watch_state(workspace)
         err("worker: waits for runs; Ctrl-C ends it")
         while not signals:
             time.sleep(POLL_S)

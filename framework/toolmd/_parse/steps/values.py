@@ -118,11 +118,11 @@ def read_arguments(page: Page, items: list[Node], what: str) -> tuple[Argument, 
 
 def read_value(page: Page, entry: Node) -> Value:
     """Read a value: text, an expression, or nested bullets as an object or a list."""
-    lost = [b for b in entry.blocks if not isinstance(b, Comment)]
-    lost = [b for b in lost if entry.text or not isinstance(b, Bullets)]
     is_object = all(item.keyed and item.name.isidentifier() for item in entry.items)
+    below = [b for b in entry.blocks if entry.text or not isinstance(b, Bullets)]
     if not entry.text and not is_object:
-        lost += [block for item in entry.items if not item.keyed for block in item.blocks]
+        below += [block for item in entry.items if not item.keyed for block in item.blocks]
+    lost = [block for block in below if not isinstance(block, Comment)]
     if lost:
         what = f"this is not part of the value of '{entry.name}', so it would be lost"
         help_ = "write the value after the colon, or as bullets below it"

@@ -30,7 +30,7 @@ class FileReader:
     @cached_property
     def fingerprint(self) -> str:
         """Hex sha256 over the state of the code and libraries that read a file."""
-        package = Path(__file__).parents[2]
+        package = Path(__file__).parents[1]
         files = [file for name in PACKAGES for file in _python_of(package / name)]
         for library in _LIBRARIES:
             found = find_spec(library)

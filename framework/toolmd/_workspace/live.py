@@ -1,43 +1,140 @@
-"""A live snapshot: the dispatcher, dialects and diagnostics, built on first use."""
+"""A live snapshot: the hooks of its plugins, and what they and its calls need, on first use."""
 
 import os
 import threading
 import time
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from toolmd._load.build import Snapshot
 from toolmd._load.files import whole_file
-from toolmd._load.plugins import reason
+from toolmd._load.plugins import Plugins, broken_plugin, reason, several
 from toolmd._store.store import Store
+from toolmd._types.call import Call
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, in_reading_order
 from toolmd._types.registry import Bound, BoundTool, Gateway, Registry
+from toolmd._types.reply import Dialect
+from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.settings import AuditSettings, Settings
 from toolmd._workspace.background_loop import off_loop
-from toolmd._workspace.snapshot.call_hooks import (
-    Dialects,
-    after_of,
-    ask_intent_of,
-    before_of,
-    dialects_of,
-    doubt_of,
-    guards_of,
-    origins_of,
-)
-
-OVERLAP_S = 0.25
-"""How long one import is waited for before the next begins beside it, in seconds."""
+from toolmd.hooks import Guard
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
     from toolmd._call.audit.log import AuditLog
-    from toolmd._call.threads import Threads
     from toolmd._export.exported import Exported
     from toolmd._workspace.kept import Keeper
+
+OVERLAP_S = 0.25
+"""How long one import is waited for before the next begins beside it, in seconds."""
+_T = TypeVar("_T")
+
+
+class Hooks:
+    """The hooks of plugins around calls; a method raises what a plugin raised."""
+
+    def __init__(
+        self, plugins: Plugins, settings: Settings, tools: Mapping[str, BoundTool]
+    ) -> None:
+        self._plugins = plugins
+        self._settings = settings
+        self._tools = tools
+
+    def of(self, hook: str, method: _T) -> _T | None:
+        """Return the method that asks a hook; None where no plugin implements the hook."""
+        return method if self._plugins.implements(hook) else None
+
+    def guards(self, tool: BoundTool) -> Sequence[Guard]:
+        """Ask each plugin for a tool's guards."""
+        for name in tool.hooked:
+            self._plugins.demand(name)
+        if not self._plugins.implements("toolmd_guards"):
+            return []  # No spec needs to be decoded.
+        asked = self._ask("toolmd_guards", spec=tool.spec, settings=self._settings)
+        return [guard for _, value in asked for guard in several(value)]
+
+    def origins(self, name: str) -> Iterable[str]:
+        """Ask each plugin for a tool's approved origins.
+
+        A plugin that fails, or answers with anything but a list of texts, approves nothing.
+        """
+        told: dict[str, Any] = {"spec": self._tools[name].spec, "settings": self._settings}
+        for answer in self._plugins.ask("toolmd_approved_origins", **told):
+            if answer.error is None:
+                texts = list[Any]()
+                with suppress(Exception):  # What can't be read approves nothing.
+                    texts = several(answer.value)
+                yield from (text for text in texts if isinstance(text, str))
+
+    @cached_property
+    def doubt(self) -> tuple[str, ...]:
+        """The words of doubt of all plugins; raises TypeError for anything but texts."""
+        found: list[str] = []
+        for plugin, value in self._ask("toolmd_doubt_words"):
+            words = [*several(value)]
+            if not all(isinstance(word, str) and word for word in words):
+                raise TypeError(f"toolmd_doubt_words of {plugin} returned no list of texts")
+            found += words
+        return tuple(found)
+
+    def intent(self, kind: str, wanted: Sequence[str], call: Call) -> Iterable[Any]:
+        """Ask each plugin about the user's words."""
+        messages = (*call.caller.earlier, call.caller.message)
+        asked: dict[str, Any] = {"kind": kind, "wanted": wanted, "messages": messages}
+        return (value for _, value in self._ask("toolmd_intent", at_load=False, call=call, **asked))
+
+    def before(self, call: Call, tool: BoundTool) -> None:
+        """Report a call to plugins before it."""
+        [*self._plugins.ask("toolmd_before_call", at_load=False, call=call, spec=tool.spec)]
+
+    def after(self, call: Call, tool: BoundTool, result: Result) -> None:
+        """Report a call's result to plugins."""
+        told: dict[str, Any] = {"spec": tool.spec, "result": result, "settings": self._settings}
+        [*self._plugins.ask("toolmd_after_call", at_load=False, call=call, **told)]
+
+    def _ask(self, hook: str, **asked: Any) -> Iterator[tuple[str, Any]]:
+        """Yield each plugin's name and answer."""
+        for answer in self._plugins.ask(hook, **asked):
+            if answer.error is not None:
+                raise answer.error
+            yield answer.plugin, answer.value
+
+
+class Dialects(NamedTuple):
+    """The dialects, and the errors of plugins' dialects."""
+
+    by_name: Mapping[str, Dialect]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @classmethod
+    def of(cls, plugins: Plugins) -> "Dialects":
+        """Ask each plugin for its dialects; a name that is taken already is left out."""
+        # A program that only calls tools reads no reply.
+        from toolmd._dialect import DIALECTS
+
+        known, problems = dict(DIALECTS), []
+        for answer in plugins.ask("toolmd_dialects"):
+            given, wrong = list[Any](), answer.error
+            try:
+                given = several(answer.value)
+            except Exception as error:  # noqa: BLE001 - foreign code
+                wrong = error
+            if odd := [one for one in given if not isinstance(one, Dialect)]:
+                wrong = TypeError(f"{odd[0]!r} is no Dialect")
+            if wrong is not None:
+                message = f"can't give dialects: {reason(wrong)}"
+                problems.append(broken_plugin(answer.plugin, message))
+                continue
+            for dialect in given:
+                if known.setdefault(dialect.name, dialect) is not dialect:
+                    message = f"can't bring the dialect {dialect.name!r}: the name is taken"
+                    problems.append(broken_plugin(answer.plugin, message))
+        return cls(known, tuple(problems))
 
 
 class Logs:
@@ -72,11 +169,7 @@ class Live:
     """One snapshot behind the workspace's pointer; calls under way keep theirs."""
 
     def __init__(
-        self,
-        settings: Settings,
-        snapshot: Snapshot,
-        logs: Logs,
-        clock: Clock | None = None,
+        self, settings: Settings, snapshot: Snapshot, logs: Logs, clock: Clock | None = None
     ) -> None:
         self.settings = settings
         self.snapshot = snapshot
@@ -105,12 +198,6 @@ class Live:
         """What calls the tools of other programs."""
         return self.snapshot.around.gateways
 
-    def suspended_tools(self) -> frozenset[str]:
-        """Return the tools that changed at their server or service since they were accepted."""
-        tools = self.registry.tools.items() if self.gateways else ()
-        named = {name: by for name, bound in tools if (by := bound.spec.implemented_by)}
-        return frozenset(name for one in self.gateways for name in one.suspended(named))
-
     def for_models(self) -> Mapping[str, BoundTool]:
         """Return the tools for models: with the one that reads kept results while any is kept."""
         return self.keeper.tools if self.keeper.is_open() else self.registry.tools
@@ -121,41 +208,39 @@ class Live:
 
         with self._lock:
             if self.dispatcher is None:
-                snapshot = self.snapshot
+                hooks = Hooks(self.snapshot.plugins, self.settings, self.keeper.tools)
                 self.dispatcher = Dispatcher(
                     replace(self.registry, tools=self.keeper.tools),
                     self.settings,
-                    resources=snapshot.resources,
-                    guards=guards_of(snapshot.plugins, self.settings),
-                    before=before_of(snapshot.plugins),
-                    after=after_of(snapshot.plugins, self.settings),
+                    resources=self.snapshot.resources,
+                    guards=hooks.guards,
+                    before=hooks.of("toolmd_before_call", hooks.before),
+                    after=hooks.of("toolmd_after_call", hooks.after),
                     clock=self._epoch,
                     store=self._logs.store,
                     log=self._logs.log_of(self.settings),
-                    origins=origins_of(snapshot.plugins, self.settings, self.keeper.tools),
-                    doubt=doubt_of(snapshot.plugins),
-                    ask_intent=ask_intent_of(snapshot.plugins),
+                    origins=hooks.of("toolmd_approved_origins", hooks.origins),
+                    doubt=hooks.of("toolmd_doubt_words", lambda: hooks.doubt),
+                    ask_intent=hooks.of("toolmd_intent", hooks.intent),
                 )
             return self.dispatcher
 
     async def ready_dispatcher(self) -> "Dispatcher":
         """Return the dispatcher; the event loop goes on while plugins are imported for it."""
-        if (dispatcher := self.dispatcher) is None:
-            dispatcher = await (await _threads()).run(self.open_dispatcher)
-        return dispatcher
+        if self.dispatcher is not None:
+            return self.dispatcher
+        return await _beside_loop(self.open_dispatcher)
 
     async def settle(self) -> None:
         """Ask plugins what replies, runs and lists need of them, next to the event loop."""
         if not self._settled:
-            await (await _threads()).run(self._settle)
+            await _beside_loop(self._settle)
 
     def _settle(self) -> None:
         self.open_dispatcher()
         _ = self.dialects
-        for tool in self.registry.tools.values():
-            _ = tool.binding
-        for skill in self.registry.skills.values():
-            _ = skill.binding
+        for bound in self._bound():
+            _ = bound.binding
         self._settled = True
 
     def with_tools(self, tools: Mapping[str, BoundTool]) -> "Live":
@@ -172,7 +257,7 @@ class Live:
     @cached_property
     def dialects(self) -> Dialects:
         """The dialects that replies may be in."""
-        return dialects_of(self.snapshot.plugins)
+        return Dialects.of(self.snapshot.plugins)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -182,7 +267,6 @@ class Live:
         """
         if self._found is None:
             found = self.look()
-            # It may have come to its end since it was told to be late.
             late = any(one.code is Code.IMPORT_TIMEOUT for one in found)
             if late or self.snapshot.plugins.imports.overdue:
                 return found
@@ -195,10 +279,11 @@ class Live:
         Each name comes with the place of its Python; empty where it has none of its own.
         """
         root, found = f"{self.settings.root}{os.sep}", {}
+        folders = tuple(f"{place}{os.sep}" for place in places)
         for bound in self._bound():
             python = f"{root}{bound.target.rpartition(':')[0]}" if bound.target else ""
             file = self.snapshot.kept.named[bound.name].file.location
-            if any(at in places or at.startswith(_inside(places)) for at in (file, python) if at):
+            if any(at in places or at.startswith(folders) for at in (file, python) if at):
                 found[bound.name] = python
         return found
 
@@ -223,21 +308,14 @@ class Live:
                 found.update(binding.inspect())
         return in_reading_order(found)
 
-    def same_as(self, other: "Live") -> bool:
-        """Return whether two snapshots are equal, so that none needs to be replaced."""
-        return self.settings == other.settings and self.snapshot.stamp == other.snapshot.stamp
 
+async def _beside_loop(work: Callable[[], _T]) -> _T:
+    """Run what plugins do in a thread that nothing waits for; its import does not block, either."""
 
-def _inside(places: Collection[str]) -> tuple[str, ...]:
-    return tuple(f"{place}{os.sep}" for place in places)
+    def load() -> Any:
+        from toolmd._call.threads import AROUND
 
+        return AROUND
 
-async def _threads() -> "Threads":
-    """Return the threads for what plugins do; their import is not waited for on the event loop."""
-    return await off_loop(_import_threads)
-
-
-def _import_threads() -> "Threads":
-    from toolmd._call.threads import AROUND
-
-    return AROUND
+    done: _T = await (await off_loop(load)).run(work)
+    return done

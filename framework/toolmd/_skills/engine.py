@@ -17,9 +17,17 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, Literal, TypeVar
 
-from toolmd._skills.engine.journal import LostRunError, Record, RunJournal
-from toolmd._skills.engine.process import CLOSED, Process, utc_now
-from toolmd._skills.engine.store import (
+from toolmd._skills.journal import (
+    CLOSED,
+    Journal,
+    LostRunError,
+    ParkedError,
+    Process,
+    Record,
+    RunJournal,
+    utc_now,
+)
+from toolmd._skills.store import (
     ALL,
     ALL_RUNS,
     PARKED,
@@ -28,7 +36,6 @@ from toolmd._skills.engine.store import (
     ended,
     unknown,
 )
-from toolmd._skills.journal import Journal, ParkedError
 from toolmd._store.database import Database
 from toolmd._types.fleet import Queue, Worker
 from toolmd._types.result import SkillResult
@@ -375,7 +382,14 @@ class Engine(Process):
                 del self._executing[run_id]
                 self._suspect = None if self._suspect == run_id else self._suspect
 
-    async def _attempt(
+    async def _attempt(self, *claimed: Any) -> SkillResult | None:
+        """Execute a claimed run to its end, even if its caller is cancelled; see `_execute_run`."""
+        attempt = asyncio.ensure_future(self._execute_run(*claimed))
+        self._attempts.add(attempt)
+        attempt.add_done_callback(self._attempts.discard)
+        return await asyncio.shield(attempt)
+
+    async def _execute_run(
         self,
         run_id: str,
         began: dt.datetime,
@@ -383,25 +397,11 @@ class Engine(Process):
         watch: RunListener | None,
         order: Order | None = None,
     ) -> SkillResult | None:
-        """Execute a claimed run over its record; return its result if it ended.
+        """Execute a run over its record; return its result if it ended.
 
-        The attempt goes on where its caller is cancelled: its step must not be cut off. `number`
-        counts the attempts since the run last waited. A new run has its `order`, and no record.
+        `number` counts the attempts since the run last waited. A new run has its `order`, and no
+        record.
         """
-        work = self._attempted(run_id, began, number, watch, order)
-        attempt = asyncio.ensure_future(work)
-        self._attempts.add(attempt)
-        attempt.add_done_callback(self._attempts.discard)
-        return await asyncio.shield(attempt)
-
-    async def _attempted(
-        self,
-        run_id: str,
-        began: dt.datetime,
-        number: int,
-        watch: RunListener | None,
-        order: Order | None,
-    ) -> SkillResult | None:
         try:
             record = Record(order, (), ()) if order is not None else await self.do(
                 partial(self._record_of, run_id)
@@ -519,7 +519,11 @@ class Engine(Process):
         await self.do(self._workers.live)
         # First, since on an overloaded machine all else takes long.
         await self.do(self._inherit)
-        stale = await self.do(partial(self._release_stale, stale))
+        # Runs of this process that two rounds in a row nothing executes.
+        owned = await self.do(partial(self.store.owned, self.own)) - self._executing.keys()
+        for run_id in owned & stale:
+            await self.do(partial(self.store.release, run_id, self.own))
+        stale = owned - stale
         await self.do(self._expire)
         room = AT_ONCE - len(tasks)
         for run in await self.do(partial(self.store.ready, max(room, 0))):
@@ -542,13 +546,6 @@ class Engine(Process):
                 return  # Frozen meanwhile: another process may have taken over.
             self.store.inherit(name)
             self._workers.evict(name)
-
-    def _release_stale(self, stale: set[str]) -> set[str]:
-        """Release runs of this process that two rounds in a row nothing executes."""
-        owned = self.store.owned(self.own) - self._executing.keys()
-        for run_id in owned & stale:
-            self.store.release(run_id, self.own)
-        return owned - stale
 
     def _expire(self) -> None:
         """Answer the questions whose time is up."""
@@ -580,14 +577,15 @@ class Engine(Process):
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
+
+        def wake_up() -> None:
+            task = asyncio.ensure_future(self._catch_up())
+            self._catching_up.add(task)
+            task.add_done_callback(self._catching_up.discard)
+
         if (ends := self.store.next_expiry()) is not None and self._is_open:
             left = max(ends - self.clock().timestamp(), 0.2)
-            self._alarm = asyncio.get_running_loop().call_later(left, self._wake_up)
-
-    def _wake_up(self) -> None:
-        task = asyncio.ensure_future(self._catch_up())
-        self._catching_up.add(task)
-        task.add_done_callback(self._catching_up.discard)
+            self._alarm = asyncio.get_running_loop().call_later(left, wake_up)
 
     def _check_same(self, order: Order) -> None:
         for known in self.store.orders([order.id]):

@@ -176,10 +176,9 @@ class RunStore:
 
     def may_go_on(self, run_id: str, owner: str) -> bool | None:
         """Return whether the owner may begin another step; None where the run is cancelled."""
-        with self._database.read() as tx:
-            rows = tx.execute(
-                "SELECT owner, cancelled FROM run WHERE id = ? AND result IS NULL", run_id
-            )
+        rows = self._read(
+            "SELECT owner, cancelled FROM run WHERE id = ? AND result IS NULL", run_id
+        )
         if not rows or rows[0][0] != owner:
             return False
         return None if rows[0][1] else True
@@ -338,34 +337,30 @@ class RunStore:
     def owned(self, owner: str) -> set[str]:
         """Return the ids of the runs that a process executes."""
         going = "result IS NULL AND state = 'running' AND owner = ?"
-        with self._database.read() as tx:
-            return {row[0] for row in tx.execute(f"SELECT id FROM run WHERE {going}", owner)}  # noqa: S608
+        return {row[0] for row in self._read(f"SELECT id FROM run WHERE {going}", owner)}  # noqa: S608
 
     def owners(self) -> dict[str | None, int]:
         """Return how many runs each process executes; None counts those that are ready."""
-        with self._database.read() as tx:
-            rows = tx.execute(
-                "SELECT owner, count(*) FROM run WHERE result IS NULL"
-                " AND state IN ('ready', 'running') GROUP BY owner"
-            )
+        rows = self._read(
+            "SELECT owner, count(*) FROM run WHERE result IS NULL"
+            " AND state IN ('ready', 'running') GROUP BY owner"
+        )
         return {owner: int(count) for owner, count in rows}
 
     def unfinished(self) -> dict[RunState, int]:
         """Return the number of unfinished runs by state."""
-        with self._database.read() as tx:
-            rows = tx.execute(
-                "SELECT replace(state, 'ready', 'running') AS shown, count(*) FROM run"
-                " WHERE result IS NULL GROUP BY shown"
-            )
+        rows = self._read(
+            "SELECT replace(state, 'ready', 'running') AS shown, count(*) FROM run"
+            " WHERE result IS NULL GROUP BY shown"
+        )
         return {row[0]: row[1] for row in rows}
 
     def waiting_plans(self) -> tuple[tuple[Plan, int], ...]:
         """Return the plans of runs that wait, each with the number of its runs."""
-        with self._database.read() as tx:
-            rows = tx.execute(
-                "SELECT plan.plan, count(*) FROM run JOIN plan ON plan.hash = run.plan WHERE"
-                " run.result IS NULL AND run.state IN ('waiting', 'scheduled') GROUP BY plan.plan"
-            )
+        rows = self._read(
+            "SELECT plan.plan, count(*) FROM run JOIN plan ON plan.hash = run.plan WHERE"
+            " run.result IS NULL AND run.state IN ('waiting', 'scheduled') GROUP BY plan.plan"
+        )
         return tuple((_plan(text), int(number)) for text, number in rows)
 
     def orders(self, ids: Iterable[str]) -> tuple[Order, ...]:
@@ -387,10 +382,9 @@ class RunStore:
 
     def steps(self, run_id: str) -> tuple[JournalEntry, ...]:
         """Return the recorded steps in order."""
-        with self._database.read() as tx:
-            rows = tx.execute(
-                "SELECT key, value, at FROM step WHERE run = ? ORDER BY number, at", run_id
-            )
+        rows = self._read(
+            "SELECT key, value, at FROM step WHERE run = ? ORDER BY number, at", run_id
+        )
         return tuple(JournalEntry(key, json.loads(value), at) for key, value, at in rows)
 
     def asked(self, run_id: str) -> tuple[StoredQuestion, ...]:
@@ -438,15 +432,13 @@ class RunStore:
     def expired(self, now: float) -> tuple[tuple[str, str], ...]:
         """Return the runs and keys of the questions whose time is up."""
         late = "SELECT run, key FROM question WHERE answer IS NULL AND expires <= ?"
-        with self._database.read() as tx:
-            return tuple((run_id, key) for run_id, key in tx.execute(late, now))
+        return tuple((run_id, key) for run_id, key in self._read(late, now))
 
     def next_expiry(self) -> float | None:
         """Return when the next open question expires, in seconds since the epoch."""
-        with self._database.read() as tx:
-            rows = tx.execute(
-                "SELECT min(expires) FROM question WHERE answer IS NULL AND expires IS NOT NULL"
-            )
+        rows = self._read(
+            "SELECT min(expires) FROM question WHERE answer IS NULL AND expires IS NOT NULL"
+        )
         return None if rows[0][0] is None else float(rows[0][0])
 
     def changed(
@@ -457,14 +449,13 @@ class RunStore:
         Each comes with its skill, its state and its user.
         """
         named, since = list(ids), now - RECENT
-        with self._database.read() as tx:
-            rows = tx.execute(
-                f"SELECT {_RUN}, caller FROM run WHERE (result IS NULL AND state IN"  # noqa: S608
-                " ('ready', 'running')) OR began >= ? OR ended >= ? OR id IN"
-                " (SELECT run FROM question WHERE answer IS NULL AND opened >= ?)"
-                + (f" OR id IN ({_marks(named)})" if named else "") + " LIMIT ?",
-                since.isoformat(), since.isoformat(), since.timestamp(), *named, SOME,
-            )  # fmt: skip
+        rows = self._read(
+            f"SELECT {_RUN}, caller FROM run WHERE (result IS NULL AND state IN"  # noqa: S608
+            " ('ready', 'running')) OR began >= ? OR ended >= ? OR id IN"
+            " (SELECT run FROM question WHERE answer IS NULL AND opened >= ?)"
+            + (f" OR id IN ({_marks(named)})" if named else "") + " LIMIT ?",
+            since.isoformat(), since.isoformat(), since.timestamp(), *named, SOME,
+        )  # fmt: skip
         runs = [(_run(row[:-1]), row[-1]) for row in rows]
         return tuple((r.id, r.skill, r.shown_state, json.loads(who)["user"]) for r, who in runs)
 
@@ -473,8 +464,7 @@ class RunStore:
     def last_tick(self, skill: str, schedule: str) -> dt.datetime | None:
         """Return the last tick; None for a schedule that is new, or another than before."""
         known = "SELECT tick FROM schedule WHERE skill = ? AND schedule = ?"
-        with self._database.read() as tx:
-            rows = tx.execute(known, skill, schedule)
+        rows = self._read(known, skill, schedule)
         return dt.datetime.fromtimestamp(rows[0][0], dt.UTC) if rows else None
 
     def keep_tick(self, skill: str, schedule: str, tick: dt.datetime) -> None:
@@ -487,14 +477,16 @@ class RunStore:
                 skill, schedule, tick.timestamp(),
             )  # fmt: skip
 
-    def _runs(self, where: str, *values: Any) -> tuple[StoredRun, ...]:
+    def _read(self, statement: str, *values: Any) -> list[Row]:
         with self._database.read() as tx:
-            rows = tx.execute(f"SELECT {_RUN} FROM run WHERE {where}", *values)  # noqa: S608
+            return tx.execute(statement, *values)
+
+    def _runs(self, where: str, *values: Any) -> tuple[StoredRun, ...]:
+        rows = self._read(f"SELECT {_RUN} FROM run WHERE {where}", *values)  # noqa: S608
         return tuple(_run(row) for row in rows)
 
     def _questions(self, where: str, *values: Any) -> tuple[StoredQuestion, ...]:
-        with self._database.read() as tx:
-            rows = tx.execute(f"SELECT {_QUESTION} FROM question q WHERE {where}", *values)  # noqa: S608
+        rows = self._read(f"SELECT {_QUESTION} FROM question q WHERE {where}", *values)  # noqa: S608
         return tuple(_question(row) for row in rows)
 
 

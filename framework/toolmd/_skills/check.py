@@ -1,0 +1,682 @@
+"""Check a skill against its tools when it is loaded, to find errors before it runs."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from toolmd._expressions import RESERVED, CheckedExpression, Checker, ExpressionError
+from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
+from toolmd._skills.text import ValueTextError, read_text, shape_for, takes_text
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.schema import Parameter, Schema
+from toolmd._types.skill import (
+    Argument,
+    Expression,
+    Loop,
+    OnError,
+    SkillSpec,
+    Step,
+    StepKey,
+    Template,
+    Use,
+    Value,
+    Values,
+    Way,
+    WorkflowSection,
+    folded,
+)
+from toolmd._types.source import Position, Source, Span
+from toolmd._types.tool import ToolSpec
+from toolmd._validation import problems
+from toolmd.errors import did_you_mean
+
+ANYTHING = Schema()
+_LINE = 60
+"""How much of an expression a message shows."""
+_SPAN = re.compile(r"`(([^\W\d]\w*)[^`]*)`")
+_BOOLEAN = Schema(types=("boolean",))
+_TIMES = (None, "date-time", "duration")
+_LIST = Schema(types=("array",))
+_OBJECT = Schema(types=("object",))
+
+
+class StepFindings:
+    """Diagnostics of one file, without duplicates."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._found: dict[Diagnostic, None] = {}
+        self.scopes: dict[tuple[int, int], Mapping[str, Schema]] = {}
+        """The names that each expression can read, by its line and column."""
+
+    def report(
+        self,
+        code: Code,
+        at: int | Position | Expression,
+        message: str,
+        hint: str = "",
+        severity: Severity = Severity.ERROR,
+    ) -> None:
+        """Add a finding at a line, a position or an expression; line 0 is the title."""
+        if isinstance(at, Expression):
+            start = max(at.column, 1)
+            at = Position(at.line, start, start + len(at.cel))
+        line, column, end = (at, 1, 0) if isinstance(at, int) else at
+        line, column = line or self._source.line, max(column, 1)
+        span = Span(self._source.path, line, column, line, max(end, column + 1))
+        self._found[Diagnostic(span, code, severity, message, hint)] = None
+
+    def report_broken(self, expression: Expression, error: ExpressionError) -> None:
+        """Add an expression's syntax error at its place in the file."""
+        line = expression.line + error.line - 1 if expression.line else 0
+        first = error.line == 1
+        column = error.column + (max(expression.column, 1) - 1 if first else 0)
+        cel = expression.cel
+        shown = cel if len(cel) <= _LINE else f"{cel[: _LINE - 1]}…"
+        at, message = Position(line, column, column + 1), f"`{shown}`: {error.message}"
+        self.report(Code.INVALID_EXPRESSION, at, message, error.help)
+
+    def sorted(self) -> tuple[Diagnostic, ...]:
+        """Return the findings in the file's order."""
+        return tuple(sorted(self._found, key=lambda d: (d.span.line, d.span.column, d.code)))
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The names at one point of the workflow, and the check of what reads them."""
+
+    found: StepFindings
+    names: Mapping[str, Schema]
+    unsure: frozenset[str]
+    """The names that may have no value."""
+    tolerant: bool = False
+    """Whether something guards the names, such as the step's own When."""
+
+    @classmethod
+    def of(cls, parameters: tuple[Parameter, ...], found: StepFindings) -> "Scope":
+        """Return a scope with the inputs; an optional one without a default is unsure."""
+        unsure = {p.name for p in parameters if not p.required and not p.shape.has_default}
+        return cls(found, {p.name: p.shape for p in parameters}, frozenset(unsure))
+
+    def also(self, name: str, shape: Schema | None, *, sure: bool = True) -> "Scope":
+        """Return this scope with one more name."""
+        unsure = self.unsure - {name} if sure else self.unsure | {name}
+        return replace(self, names={**self.names, name: shape or ANYTHING}, unsure=unsure)
+
+    def met(self, other: "Scope") -> "Scope":
+        """Return the scope where two paths meet: a name of only one path is unsure."""
+        names = {**self.names, **other.names}
+        for name in self.names.keys() & other.names.keys():
+            if self.names[name] != other.names[name]:
+                names[name] = ANYTHING
+        lone = self.names.keys() ^ other.names.keys()
+        return replace(self, names=names, unsure=self.unsure | other.unsure | lone)
+
+    def guarded(self, tolerant: bool = True) -> "Scope":  # noqa: FBT001, FBT002 - one flag
+        """Return this scope without reports of names that may have no value, if `tolerant`."""
+        return replace(self, tolerant=True) if tolerant and not self.tolerant else self
+
+    @cached_property
+    def _checker(self) -> Checker:
+        return Checker(self.names, functions=True)
+
+    def check(self, expression: Expression) -> CheckedExpression | None:
+        """Check an expression and report its errors; return None where it can't be compiled."""
+        self.found.scopes[expression.line, expression.column] = self.names
+        try:
+            checked = self._checker.check(expression.cel)
+        except ExpressionError as error:
+            self.found.report_broken(expression, error)
+            return None
+        for name in sorted(checked.unguarded & self.unsure) if not self.tolerant else ():
+            message = f"'{name}' may have no value here"
+            hint = f"guard it: `has({name}) ? … : …`, or give the step a **When**: `has({name})`"
+            self.found.report(Code.MAY_BE_UNSET, expression, message, hint, Severity.WARNING)
+        return checked
+
+    def arguments(
+        self,
+        callee: str,
+        parameters: tuple[Parameter, ...],
+        written: tuple[Argument, ...],
+        at: int | Position,
+    ) -> None:
+        """Check a call for unknown, missing and mismatched arguments."""
+        known = {parameter.name: parameter for parameter in parameters}
+        for argument in written:
+            parameter = known.get(argument.name)
+            if parameter is None:
+                names = ", ".join([*known][:12])
+                every = f"its parameters: {names}" if known else "it has no parameters"
+                hint = did_you_mean(argument.name, known) or every
+                message = f"{callee} has no parameter '{argument.name}'"
+                self.found.report(Code.UNKNOWN_ARGUMENT, argument.place or at, message, hint)
+                continue
+            value, place = argument.value, argument.value_place or at
+            only = value.expression if isinstance(value, Template) else None
+            # A bare name without a value leaves an optional argument out.
+            lone = not parameter.required and only is not None and only.cel.isidentifier()
+            self.guarded(lone).value(value, parameter.shape, argument.name, place)
+        given = {argument.name for argument in written}
+        for name, parameter in known.items():
+            if parameter.required and not parameter.shape.has_default and name not in given:
+                message = f"{callee} needs '{name}', which the step does not set"
+                hint = f"add `- {name}: …` below **With**"
+                self.found.report(Code.MISSING_ARGUMENT, at, message, hint)
+
+    def value(self, value: Value, shape: Schema, name: str, at: int | Position) -> None:
+        """Check one value for a parameter of this shape."""
+        if isinstance(value, Values):
+            self._nested(value, shape, name, at)
+            return
+        only = value.parts[0] if len(value.parts) == 1 else None
+        if isinstance(only, Expression) and (value.code or not takes_text(shape)):
+            checked = self.check(only)
+            if checked is not None and (reason := mismatch(checked.schema, shape)):
+                self.found.report(Code.ARGUMENT_MISMATCH, only, f"'{name}': {reason}")
+        elif all(isinstance(part, str) for part in value.parts):
+            self._text("".join(str(part) for part in value.parts), shape, name, at)
+        else:
+            self.template(value, at)
+
+    def template(self, template: Template | None, at: int | Position) -> None:
+        """Check the expressions within text."""
+        for part in template.parts if template is not None else ():
+            if isinstance(part, Expression):
+                self.check(part)
+            else:
+                self._spans(part, at)
+
+    def _spans(self, text: str, at: int | Position) -> None:
+        """Report a code span within text that begins with a name: only braces give its value."""
+        for span, name in _SPAN.findall(text):
+            if name in self.names:
+                message = f"`{span}` stays as it is within text, although '{name}' is a name"
+                hint = f"write `{{{span}}}` for its value"
+                self.found.report(Code.WORD_OR_NAME, at, message, hint, Severity.HINT)
+
+    def _text(self, text: str, shape: Schema, name: str, at: int | Position) -> None:
+        named = text in self.names
+        self._spans(text, at)
+        hint = f"write `{text}` in a code span for the value of that name" if named else ""
+        try:
+            wrong = [one.message for one in problems(read_text(text, shape), shape, path=name)]
+        except ValueTextError as error:
+            wrong = [f"'{name}': {error}"]
+        for message in wrong:
+            self.found.report(Code.ARGUMENT_MISMATCH, at, message, hint)
+        if named and not wrong:
+            message = f"'{name}' has the text '{text}', which is also a name"
+            keep = f'; write `"{text}"` in one for the word'
+            self.found.report(Code.WORD_OR_NAME, at, message, hint + keep, Severity.HINT)
+
+    def _nested(self, value: Values, shape: Schema, name: str, at: int | Position) -> None:
+        kind = "object" if value.fields else "array"
+        if shape.types and kind not in shape.types:
+            message = f"'{name}': {kind} where {' or '.join(shape.types)} is needed"
+            hint = "write one value after its colon"
+            if "object" in shape.types or "array" in shape.types:
+                line = "field: value" if "object" in shape.types else "value"
+                hint = f"write `- {line}` below it, one per line"
+            self.found.report(Code.ARGUMENT_MISMATCH, at, message, hint)
+        elif value.fields and (properties := shape_for(value, shape).properties) is not None:
+            self.arguments(f"'{name}'", properties, value.fields, at)
+        else:
+            inner = shape.values or ANYTHING
+            for field in value.fields:
+                self.value(field.value, inner, f"{name}.{field.name}", field.value_place or at)
+            for item in value.items:
+                self.value(item, shape.items or ANYTHING, f"{name}[]", at)
+
+
+def mismatch(got: Schema | None, want: Schema, path: str = "") -> str:
+    """Return why no value of `got` fits `want`; empty where one may fit.
+
+    Undecidable cases pass, such as a JSON number for an integer: the call checks the value.
+    """
+    if got is None or not got.types or not want.types:
+        return ""
+    # A number may be whole at run time, so the call checks it.
+    alike = {"integer": "number", "number": "integer"}
+    shared = [one for one in got.types if one in want.types or alike.get(one) in want.types]
+    where = f"{path} is " if path else ""
+    if not shared:
+        return f"{where}{' or '.join(got.types)} where {' or '.join(want.types)} is needed"
+    if got.enum and want.enum and not any(value in want.enum for value in got.enum):
+        return f"{where}none of {', '.join(map(str, want.enum))}"
+    if shared == ["array"] and got.items is not None and want.items is not None:
+        return mismatch(got.items, want.items, f"{path}[]")
+    if shared == ["object"]:
+        pairs = [(one, other) for one in got.objects for other in want.objects]
+        reasons = [_object_mismatch(one, other, path) for one, other in pairs]
+        return "" if "" in reasons else reasons[0]
+    return ""
+
+
+def _object_mismatch(got: Schema, want: Schema, path: str) -> str:
+    if got.properties is None or want.properties is None:
+        return ""
+    given = {one.name: one for one in got.properties}
+    wanted = {one.name: one for one in want.properties}
+    dot = f"{path}." if path else ""
+    for name, one in wanted.items():
+        if name not in given:
+            if one.required:
+                return f"the field '{dot}{name}' is required but missing"
+            continue
+        if reason := mismatch(given[name].shape, one.shape, f"{dot}{name}"):
+            return reason
+    if want.values is None:
+        for name, one in given.items():
+            if name not in wanted and one.required:
+                return f"the field '{dot}{name}' is not accepted"
+    return ""
+
+
+def place(spec: SkillSpec, field: str, name: str = "") -> int | Position:
+    """Return where the Metadata has it, as exactly as known; else the title."""
+    known = spec.places.get(f"{field}/{name}") or spec.places.get(field)
+    return known or spec.source.line
+
+
+class Walk:
+    """One walk over all sections; `used` contains the tools and skills that steps call."""
+
+    def __init__(
+        self,
+        spec: SkillSpec,
+        tools: Mapping[str, ToolSpec],
+        skills: Mapping[str, SkillSpec],
+        found: StepFindings,
+        *,
+        partial: bool,
+    ) -> None:
+        self.used: set[str] = set()
+        self.spec = spec
+        self.partial = partial
+        self.tools = tools
+        self.skills = skills
+        self.found = found
+        self._entries: dict[int, Scope] = {0: Scope.of(spec.parameters, found)}
+        self._at = 0
+
+    def run(self) -> None:
+        """Check every step, also unreachable ones."""
+        everything, seen = self._entries[0], set[str]()
+        for index, section in enumerate(self.spec.workflow_sections):
+            # Jumps and records name a section.
+            if folded(section.name) in seen:
+                message = f"two sections are called '{section.name}'"
+                hint = "rename one of them"
+                self.found.report(Code.DUPLICATE_SECTION, section.line, message, hint)
+            seen.add(folded(section.name))
+            self._at = index
+            scope = self._entries.get(index)
+            if scope is None:
+                message = f"no `go to` leads to '{section.name}'"
+                hint = f"write `go to {section.name}` in a step, or remove the section"
+                self._unreachable(section.line, message, hint)
+                scope = everything
+            everything = everything.met(self._section(section, scope))
+
+    def _section(self, section: WorkflowSection, scope: Scope) -> Scope:
+        ended = False
+        for step in section.steps:
+            if not step.acts:
+                continue
+            if ended:
+                message = f"'{step.title}' is never reached: the skill has ended"
+                self._unreachable(step.line, message, "remove it, or move it above the end")
+            scope = StepCheck(self, step, scope).run()
+            ended = step.ends and step.when is None and step.if_no is None
+        return scope
+
+    def _unreachable(self, line: int, message: str, hint: str) -> None:
+        self.found.report(Code.UNREACHABLE_STEP, line, message, hint, Severity.HINT)
+
+    def jump(self, target: str, at: int | Position, scope: Scope) -> None:
+        """Check a `go to`, and add the names with which it enters its section."""
+        sections = self.spec.workflow_sections
+        names, wanted = [folded(section.name) for section in sections], folded(target)
+        if wanted not in names or not wanted:
+            known = [section.name for section in sections if section.name]
+            message = f"there is no section '{target}' to go to"
+            hint = did_you_mean(target, known) or f"write `### {target}` below the steps"
+            self.found.report(Code.UNKNOWN_JUMP, at, message, hint)
+            return
+        index = names.index(wanted)
+        if index <= self._at:
+            message = f"`go to {target}` leads back: steps run forward only"
+            hint = f"put `### {target}` below this section"
+            self.found.report(Code.JUMP_BACKWARDS, at, message, hint)
+            return
+        entry = self._entries.get(index)
+        self._entries[index] = scope if entry is None else entry.met(scope)
+
+
+class StepCheck:
+    """The check of one step: a method for each kind of value, in the order of the step's keys."""
+
+    def __init__(self, walk: Walk, step: Step, scope: Scope) -> None:
+        self._walk = walk
+        self._found = walk.found
+        self._step = step
+        self._scopes = {"outside": scope, "item": scope, "after": scope}
+        self._result: Schema | None = None
+        """The shape of the action's result, of one item in a loop."""
+
+    def run(self) -> Scope:
+        """Check the value of each key, and return the names that the next step can read."""
+        for key in self._step.keys:
+            getattr(self, f"_{key.kind}")(key, key.value(self._step))
+        return self._scopes["after"]
+
+    def _at(self, key: StepKey) -> int | Position:
+        """Return where a key's value is, else the step's line."""
+        return self._step.places.get(key.name, self._step.line)
+
+    def _scope(self, key: StepKey) -> Scope:
+        """Return the names that a key's value can read."""
+        guarded = self._step.when is not None and key.name != "When"
+        return self._scopes[key.reads].guarded(guarded or key.reads == "after")
+
+    def _type(self, key: StepKey, expression: Expression) -> Schema | None:
+        """Check an expression and return the shape of its value."""
+        checked = self._scope(key).check(expression)
+        return None if checked is None else checked.schema
+
+    def _condition(self, key: StepKey, value: Expression) -> None:
+        if reason := mismatch(self._type(key, value), _BOOLEAN):
+            message = f"{key.name} must be true or false: {reason}"
+            self._found.report(Code.NOT_A_CONDITION, value, message)
+
+    def _expression(self, key: StepKey, value: Expression) -> None:
+        self._result = self._type(key, value)
+
+    def _moment(self, key: StepKey, value: float | Expression) -> None:
+        got = self._type(key, value) if isinstance(value, Expression) else None
+        if got is None or not got.types or isinstance(value, float):
+            return
+        if "string" in got.types and got.format in _TIMES:
+            return
+        kind = got.format if "string" in got.types else " or ".join(got.types)
+        message = f"{key.name} needs a duration or a time: `{value.cel}` gives {kind}"
+        hint = 'write `2h`, `duration("2h")`, or `timestamp(…)` of text with a time zone'
+        self._found.report(Code.NOT_A_TIME, value, message, hint)
+
+    def _loop(self, key: StepKey, loop: Loop) -> None:
+        self._new_name(key, loop.name)
+        got = self._type(key, loop.over)
+        if reason := mismatch(got, _LIST):
+            message = f"the value of {key.name} is not a list: {reason}"
+            self._found.report(Code.NOT_A_LIST, loop.over, message)
+        items = None if got is None or reason else got.items
+        self._scopes["item"] = self._scopes["outside"].also(loop.name, items)
+
+    def _text(self, key: StepKey, value: Template | None) -> None:
+        self._scopes[key.reads].guarded(self._step.when is not None).template(value, self._at(key))
+
+    _question = _text
+
+    def _data(self, key: StepKey, value: tuple[Argument, ...]) -> None:
+        self._text(key, self._step.message)
+        scope = self._scopes["item"].guarded(self._step.when is not None)
+        for argument in value:
+            at = argument.value_place or self._step.line
+            scope.value(argument.value, ANYTHING, argument.name, at)
+
+    def _callee(self, key: StepKey, use: Use) -> None:
+        self._result = self._call(key, use)
+
+    def _call(self, key: StepKey, call: Use) -> Schema | None:
+        """Check a call of a tool or skill and return the shape of its result."""
+        walk, step, at = self._walk, self._step, self._at(key)
+        walk.used.add(call.name)
+        scope = self._scopes["item"]
+        if not key.acts and step.save_as is not None:
+            # It is bound when the step has succeeded.
+            scope = scope.also(step.save_as, self._result)
+        scope = scope.guarded(step.when is not None)
+        callee = walk.tools.get(call.name) or walk.skills.get(call.name)
+        required = (*walk.spec.required_tools, *walk.spec.required_skills)
+        if call.name not in required:
+            self._not_required(call, at, required, known=walk.partial or callee is not None)
+        if callee is None:
+            for argument in call.arguments:
+                scope.value(argument.value, ANYTHING, argument.name, argument.value_place or at)
+            return None
+        scope.arguments(call.name, callee.parameters, call.arguments, at)
+        return callee.returns if isinstance(callee, ToolSpec) else _OBJECT
+
+    def _not_required(
+        self, call: Use, at: int | Position, required: tuple[str, ...], *, known: bool
+    ) -> None:
+        walk, title = self._walk, self._step.title
+        if known:
+            kind = "Skills" if call.name in walk.skills else "Tools"
+            message = f"'{title}' uses {call.name}, which Required {kind} does not name"
+            hint = did_you_mean(call.name, required) or f"add {call.name} to Required {kind}"
+            self._found.report(Code.NOT_REQUIRED, at, message, hint)
+        else:
+            message = f"'{title}' uses {call.name}, but the project has no such tool or skill"
+            hint = did_you_mean(call.name, (*required, *walk.tools, *walk.skills))
+            self._found.report(Code.UNKNOWN_TOOL, at, message, hint)
+
+    def _arguments(self, key: StepKey, value: Any) -> None:
+        """Do nothing: the check of the key that it completes, or the parser, has checked it."""
+
+    _count = _arguments
+
+    def _duration(self, key: StepKey, value: float) -> None:
+        del value
+        use = self._step.use
+        if use is not None and use.name in self._walk.skills:
+            message = f"a {key.name} can't end the skill {use.name} half-way"
+            hint = "put it on the steps of that skill"
+            self._found.report(Code.INVALID_STEP, self._at(key), message, hint)
+
+    def _name(self, key: StepKey, name: str) -> None:
+        self._new_name(key, name)
+        step, result = self._step, self._result
+        if step.for_each is not None:
+            result = Schema(types=("array",), items=result)
+        ways = [step.if_no, step.on_error.then if step.on_error else None]
+        left_open = any(way is not None and way.kind == "continue" for way in ways)
+        sure = step.when is None and (not left_open or step.for_each is not None)
+        self._scopes["after"] = self._scopes["outside"].also(name, result, sure=sure)
+
+    def _new_name(self, key: StepKey, name: str) -> None:
+        code, hint = Code.INVALID_NAME, "choose another name"
+        if not name.isidentifier() or not name.isascii() or name.startswith("__"):
+            problem, hint = "is not a valid name", "write a letter, then letters, digits and _"
+        elif name in RESERVED:
+            problem = "is a word of expressions"
+        elif name in self._scopes["outside"].names:
+            code, problem = Code.DUPLICATE_SAVE, "is already the name of something else"
+        else:
+            return
+        self._found.report(code, self._at(key), f"{key.name}: '{name}' {problem}", hint)
+
+    def _way(self, key: StepKey, way: Way) -> None:
+        self._text(key, way.text)
+        if way.kind == "go":
+            self._walk.jump(way.target, self._at(key), self._scopes[key.reads])
+
+    def _choice(self, key: StepKey, way: Way) -> None:
+        self._way(key, way)
+        if way.choose is not None and self._type(key, way.choose) != self._result:
+            self._result = None
+
+    def _failure(self, key: StepKey, value: OnError) -> None:
+        self._way(key, value.then)
+        if not value.retries:
+            return
+        use, walk = self._step.use, self._walk
+        tool = None if use is None else walk.tools.get(use.name)
+        if use is not None and tool is None and use.name not in walk.skills:
+            return  # Another finding reports the missing tool.
+        if tool is None or not tool.is_repeatable:
+            name = f"'{self._step.title}'" if use is None else use.name
+            message = f"{name} can't be tried again: it is neither Read Only nor Idempotent"
+            hint = "a retry might act twice; if it can't, declare that in the tool's file"
+            self._found.report(Code.UNSAFE_RETRY, self._at(key), message, hint)
+
+
+def check_skill(
+    spec: SkillSpec,
+    tools: Mapping[str, ToolSpec],
+    skills: Mapping[str, SkillSpec],
+    *,
+    implemented: bool = False,
+    partial: bool = False,
+) -> tuple[Diagnostic, ...]:
+    """Return all findings in a skill's steps, in the file's order (format.md, "Steps").
+
+    `tools` and `skills` are all of the project, or with `partial` the known ones: then calls of
+    others are accepted. With `implemented` a Python sibling runs and the steps are documentation,
+    so only the lists are checked.
+    """
+    found = StepFindings(spec.source)
+    runs = implemented or spec.executable
+    if not partial:
+        _check_lists(spec, tools, skills, found, Severity.ERROR if runs else Severity.HINT)
+    _check_circle(spec, skills, found)
+    _check_context(spec, tools, found)
+    _check_schedule(spec, tools, found, runs=runs)
+    if not runs:
+        message = f"{spec.name} is not executable by itself: its workflow is prose"
+        hint = "put a Python file of the same stem next to it, or give its steps keys such as "
+        found.report(
+            Code.NOT_EXECUTABLE, spec.source.line, message, f"{hint}**Use**", Severity.HINT
+        )
+    elif not implemented:
+        walk = Walk(spec, tools, skills, found, partial=partial)
+        walk.run()
+        for kind, field, name in _required(spec):
+            if name not in walk.used:
+                message = f"the {kind} {name} is required, and no step uses it"
+                hint = f"remove it from Required {kind.title()}s, or use it"
+                at = place(spec, field, name)
+                found.report(Code.UNUSED_REQUIREMENT, at, message, hint, Severity.WARNING)
+    return found.sorted()
+
+
+def scopes_of(
+    spec: SkillSpec, tools: Mapping[str, ToolSpec], skills: Mapping[str, SkillSpec]
+) -> Mapping[tuple[int, int], Mapping[str, Schema]]:
+    """Return the names that each expression of the steps can read, by its line and column."""
+    found = StepFindings(spec.source)
+    Walk(spec, tools, skills, found, partial=True).run()
+    return found.scopes
+
+
+def _required(spec: SkillSpec) -> Iterator[tuple[str, str, str]]:
+    """Yield each required tool and skill: its kind, the field that names it, and its name."""
+    yield from (("tool", "required_tools", name) for name in spec.required_tools)
+    yield from (("skill", "required_skills", name) for name in spec.required_skills)
+
+
+def _check_lists(
+    spec: SkillSpec,
+    tools: Mapping[str, ToolSpec],
+    skills: Mapping[str, SkillSpec],
+    found: StepFindings,
+    severity: Severity,
+) -> None:
+    for kind, field, name in _required(spec):
+        known: Mapping[str, object] = tools if kind == "tool" else skills
+        if name not in known:
+            code = Code.UNKNOWN_TOOL if kind == "tool" else Code.UNKNOWN_SKILL
+            message = f"Required {kind.title()}s names {name}, but the project has no such {kind}"
+            hint = did_you_mean(name, known)
+            found.report(code, place(spec, field, name), message, hint, severity)
+
+
+def _check_circle(spec: SkillSpec, skills: Mapping[str, SkillSpec], found: StepFindings) -> None:
+    """Report the path from the skill back to itself, if there is one."""
+    seen: set[str] = set()
+    ways = [[spec.name, name] for name in spec.required_skills]
+    while ways:
+        way = ways.pop()
+        if way[-1] == spec.name:
+            at = place(spec, "required_skills", way[1])
+            message = f"skills use each other in a cycle: {' → '.join(way)}"
+            found.report(Code.SKILL_CIRCLE, at, message, "take one of them out of Required Skills")
+            return
+        if way[-1] in skills and way[-1] not in seen:
+            seen.add(way[-1])
+            ways += [[*way, name] for name in skills[way[-1]].required_skills]
+
+
+def _check_context(spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings) -> None:
+    needing: dict[str, list[str]] = {}
+    for name in spec.required_tools:
+        for fact in tools[name].requires_context if name in tools else ():
+            needing.setdefault(fact, []).append(name)
+    for fact, names in needing.items():
+        if fact not in spec.context:
+            verb = "require" if len(names) > 1 else "requires"
+            message = f"{', '.join(names)} {verb} the context `{fact}`, and no input supplies it"
+            hint = (
+                f"the caller should supply the {fact}, as the host does for a tool; "
+                f"`**Context**: {fact} from INPUT` trusts the input, which a model may write"
+            )
+            at = place(spec, "required_tools", names[0])
+            found.report(Code.CONTEXT, at, message, hint, Severity.HINT)
+    inputs = {parameter.name: parameter for parameter in spec.parameters}
+    for fact, named in spec.context.items():
+        if named not in inputs:
+            message = f"Context takes the {fact} from {named}, which is not an input"
+            hint = did_you_mean(named, inputs)
+        elif inputs[named].shape.types != ("string",):
+            message = f"Context takes the {fact} from {named}, which is not a string"
+            hint = f"make {named} a string, or name the input that holds the {fact}"
+        else:
+            continue
+        found.report(Code.CONTEXT, place(spec, "context"), message, hint)
+
+
+def _check_schedule(
+    spec: SkillSpec, tools: Mapping[str, ToolSpec], found: StepFindings, *, runs: bool
+) -> None:
+    """Check the Schedule and its inputs; `runs` says whether the skill can run."""
+    at = place(spec, "schedule")
+    inputs_at = place(spec, "schedule_inputs") if spec.schedule_inputs else at
+    if spec.schedule is None:
+        if spec.schedule_inputs:
+            message = "Schedule Inputs are for a Schedule, which is missing"
+            found.report(Code.INVALID_SCHEDULE, inputs_at, message, "add **Schedule**")
+        return
+    if not runs or not spec.durable:
+        why = "is not durable, so each process would run it" if runs else "can't run"
+        message = f"Schedule starts no runs: {spec.name} {why}"
+        hint = "remove **Durable**" if runs else "give its steps keys such as **Use**"
+        found.report(Code.INVALID_SCHEDULE, at, message, hint)
+    try:
+        schedule_inputs(spec)
+    except InvalidScheduleError as error:
+        hint = "write `- input: value` below **Schedule Inputs**"
+        found.report(Code.INVALID_SCHEDULE, inputs_at, f"Schedule Inputs: {error}", hint)
+    for why in _needs_of_a_person(spec, tools):
+        message = f"a run of the Schedule has no user: {why}"
+        hint = "somebody must decide it under `toolmd pending`, or take that out of the skill"
+        found.report(Code.UNATTENDED, at, message, hint, Severity.WARNING)
+
+
+def _needs_of_a_person(spec: SkillSpec, tools: Mapping[str, ToolSpec]) -> Iterator[str]:
+    """Yield each reason why a run needs a person."""
+    for part in spec.workflow_sections:
+        for step in part.steps:
+            if step.ask is not None:
+                yield f"step {step.id} ({step.title}) asks"
+    for tool in [tools[name] for name in spec.required_tools if name in tools]:
+        safety = tool.safety
+        if safety.explicit_intent:
+            yield f"{tool.name} has Explicit Intent, so it is denied"
+        elif tool.requires_auth:
+            yield f"{tool.name} Requires Auth, so it is denied"
+        elif safety.requires_confirmation or safety.sensitivity == "critical":
+            yield f"{tool.name} needs a confirmation"

@@ -1,1 +1,0 @@
-"""Runs: stored, executed, and resumed by the next process where one ends."""

@@ -1,1 +1,0 @@
-"""A live snapshot: its dispatcher, its dialects, its diagnostics."""

@@ -49,7 +49,8 @@ slots.filter(s, s.free).sortBy(s, s.time).first()
 - **Values** are text in single or double quotes, whole numbers and fractions, `true`, `false`,
   `null`, lists such as `[1, 2]`, and objects such as `{{'name': 'Ann'}}`. In text, `\\\\`, `\\'`,
   `\\"`, `\\n`, `\\t`, `\\r` and `\\u00e9` stand for a character. A comment begins with `//`.
-- **Names** are the parameters, and in steps also the saved results. A field is `slot.time`, and an
+- **Names** are the parameters, in steps also the saved results, and everywhere `now` and `caller`,
+  [who calls](../how-to/state-who-may-call.md). A field is `slot.time`, and an
   item is `slots[0]`. `slot.?room` is an optional value, because the field may be absent.
 - **Numbers** of both kinds mix: `price * 2` works for 20 and for 20.5. An integer has 64 bits, and
   a greater one is an error. So is a division by zero.

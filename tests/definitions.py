@@ -1,6 +1,19 @@
 """Write the definitions of a project: the text of a tool, and files in a folder."""
 
+import json
 from pathlib import Path
+from typing import Any
+
+
+def records(file: Path) -> list[Any]:
+    """Return the records, a line of JSON each, that stand whole in a file others write to."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    return [json.loads(line) for line in text.split("\n")[:-1]]
+
+from toolmd._types.call_spec import Limits, ToolCallSpec
+from toolmd._types.quota import EVER, Quota
+from toolmd._types.schema import Schema
+from toolmd._types.source import Source
 
 
 def tool(name: str, parameters: str = "None", extra: str = "") -> str:
@@ -25,3 +38,15 @@ class Folder:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         return file
+
+
+def few(most: int) -> tuple[Quota, ...]:
+    """Return the quota of so many calls in each conversation."""
+    return (Quota(most, ("conversation",), EVER),)
+
+
+def limited(limits: Limits) -> ToolCallSpec:
+    """Return a tool `act` with these limits."""
+    return ToolCallSpec(
+        name="act", source=Source("act.tool.md", 1), returns=Schema(), limits=limits
+    )

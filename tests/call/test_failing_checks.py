@@ -5,6 +5,7 @@ import sqlite3
 
 import pytest
 from deciding import approve
+from tests.definitions import few
 
 from toolmd._types.call_spec import Limits, Rate, Rule, Safety
 from toolmd._types.decision import Decision
@@ -22,7 +23,7 @@ GUARDED = {
         escalate_when="word == 'help'",
         confirm_when="word == 'ask'",
     ),
-    "limits": Limits(rate=Rate(calls=100, per_s=1), max_calls=1000),
+    "limits": Limits(rate=Rate(calls=100, per_s=1), quotas=few(1000)),
 }
 CALLER = {"confidence": 0.9, "message": "say it", "user": "u1"}
 

@@ -5,6 +5,8 @@ import sys
 import time
 from pathlib import Path
 
+from tests.definitions import limited
+
 from toolmd._call.limits import MACHINE, CallLimits
 from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, Rate
@@ -13,7 +15,7 @@ from toolmd._types.call_spec import Limits, Rate
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:
     """Start as often as `calls` a second allow, and no later than so many seconds from now."""
     limits = Limits(rate=Rate(calls=calls, per_s=1))
-    rate_limiter = CallLimits("act", limits, Store(engine, Path(state)), MACHINE)
+    rate_limiter = CallLimits(limited(limits), Store(engine, Path(state)), MACHINE)
     until = time.monotonic() + seconds
 
     async def one() -> None:

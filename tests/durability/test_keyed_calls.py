@@ -213,8 +213,8 @@ def test_a_denied_call_leaves_its_key_free(shop: Shop) -> None:
     file = shop.root / "tools_md" / "pay.tool.md"
     file.write_text(TOOL.replace("Timeout**: 2s", "Timeout**: 2s\n- **Max Calls**: 1"))
     assert shop.call(1, "order-1")["outcome"] == "ok"
-    assert shop.call(2, "order-2")["error"]["code"] == "budget_exhausted"
-    assert shop.call(2, "order-2")["error"]["code"] == "budget_exhausted"
+    assert shop.call(2, "order-2")["error"]["code"] == "quota_exceeded"
+    assert shop.call(2, "order-2")["error"]["code"] == "quota_exceeded"
     # What was made before needs no turn.
     assert shop.call(1, "order-1")["outcome"] == "ok"
 

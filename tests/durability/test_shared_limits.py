@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests import warm_python
+from tests.definitions import few, limited
 
 from toolmd import Workspace
 from toolmd._call.denial import CallDenied
@@ -108,7 +109,7 @@ def test_three_processes_make_no_more_calls_than_allowed(tmp_path, place):
     results = call_from_three(project(tmp_path / "shop", "Max Calls", 3), place, 5)
 
     assert sorted([outcome, code] for outcome, code, _ in results) == [
-        *[["denied", "budget_exhausted"]] * 12,
+        *[["denied", "quota_exceeded"]] * 12,
         *[["ok", None]] * 3,
     ]
 
@@ -160,10 +161,10 @@ def store(tmp_path, place):
 
 def test_a_call_that_is_cancelled_while_it_waits_for_a_place_leaves_none_taken(store):
     async def main():
-        limits = CallLimits("act", Limits(max_concurrent=1), store)
+        limits = CallLimits(limited(Limits(max_concurrent=1)), store)
 
         async def one():
-            async with limits.place(Call("act", {})):
+            async with limits.place(Call("act", {}), {}):
                 return True
 
         for _ in range(5):
@@ -178,8 +179,8 @@ def test_a_call_that_is_cancelled_while_it_waits_for_a_place_leaves_none_taken(s
 
 def test_a_call_is_stopped_before_another_may_have_its_place(store):
     async def main():
-        limits = CallLimits("act", Limits(max_concurrent=1), store)
-        async with limits.place(Call("act", {})) as place:
+        limits = CallLimits(limited(Limits(max_concurrent=1)), store)
+        async with limits.place(Call("act", {}), {}) as place:
             with pytest.raises(PlaceLostError):
                 await limits.hold(place, asyncio.sleep(60), held_s=0.3)
 
@@ -188,8 +189,8 @@ def test_a_call_is_stopped_before_another_may_have_its_place(store):
 
 def test_a_call_runs_on_while_its_place_is_renewed(store):
     async def main():
-        limits = CallLimits("act", Limits(max_concurrent=1), store)
-        async with limits.place(Call("act", {})) as place:
+        limits = CallLimits(limited(Limits(max_concurrent=1)), store)
+        async with limits.place(Call("act", {}), {}) as place:
             return await limits.hold(place, asyncio.sleep(2, "done"), renew_s=0.1, held_s=1.0)
 
     assert asyncio.run(main()) == "done"
@@ -209,13 +210,13 @@ def test_a_command_that_ended_leaves_no_place_taken(tmp_path, place):
 
 
 @pytest.mark.parametrize(
-    "limits", [Limits(rate=Rate(1, 1.0)), Limits(max_calls=1), Limits(max_concurrent=1)]
+    "limits", [Limits(rate=Rate(1, 1.0)), Limits(quotas=few(1)), Limits(max_concurrent=1)]
 )
 def test_limits_that_cannot_be_counted_deny_the_call(tmp_path, limits):
     nowhere = Store("postgresql://me:secret@127.0.0.1:1/runs", tmp_path)
 
     async def main():
-        async with CallLimits("act", limits, nowhere).place(Call("act", {})):
+        async with CallLimits(limited(limits), nowhere).place(Call("act", {}), {}):
             pass
 
     with pytest.raises(CallDenied) as refused:

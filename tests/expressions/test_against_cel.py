@@ -107,7 +107,7 @@ def of_cel(source: str, values: dict[str, Any]) -> tuple[Any, str]:
 
 def of_ours(source: str, values: dict[str, Any]) -> tuple[Any, str]:
     try:
-        return compile_expression(source, functions=True).evaluate(values, now=NOW), ""
+        return compile_expression(source).evaluate(values, now=NOW), ""
     except (ExpressionError, EvaluationError) as error:
         return None, str(error)
 

@@ -41,7 +41,7 @@ NAMES = {
         properties=(Parameter(name="a_b", shape=TEXT), Parameter(name="aB", shape=TEXT)),
     ),
 }
-CHECKER = Checker(NAMES, functions=True)
+CHECKER = Checker(NAMES)
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_an_expression_without_a_type_passes(source: str) -> None:
 
 def test_unguarded_names_are_returned() -> None:
     checked = Checker(NAMES).check("has(date) && date == type && slots.all(s, s.time > date)")
-    assert checked.names == {"date", "type", "slots"}
-    assert checked.unguarded == {"type", "slots"}
+    assert checked.program.names == {"date", "type", "slots"}
+    assert checked.program.unguarded == {"type", "slots"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ SLOTS = [{"time": "10:30", "n": 2}, {"time": "09:00", "n": 1}]
 
 
 def value(source: str, /, **values: Any) -> Any:
-    return compile_expression(source, functions=True).evaluate(values)
+    return compile_expression(source).evaluate(values)
 
 
 @pytest.mark.parametrize(
@@ -153,17 +153,21 @@ def test_an_error_states_its_reason(source: str, reason: str) -> None:
 
 def test_the_clock_is_an_argument() -> None:
     now = dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC)
-    program = compile_expression("string(now() + duration('24h'))", functions=True)
+    program = compile_expression("string(now() + duration('24h'))")
     assert program.evaluate({}, now=now) == "2026-03-03T09:00:00Z"
-    assert compile_expression("next_days(now(), 1)", functions=True).evaluate({}, now=now) == [
-        "2026-03-03"
-    ]
+    assert compile_expression("next_days(now(), 1)").evaluate({}, now=now) == ["2026-03-03"]
 
 
-@pytest.mark.parametrize("source", ["now()", "next_days('2026-03-02', 1)"])
-def test_a_rule_has_no_clock_and_no_days(source: str) -> None:
-    with pytest.raises(ExpressionError, match="skill's steps only"):
-        compile_expression(source)
+def test_an_expression_says_what_it_reads_of_the_caller_and_the_clock() -> None:
+    for source, facts, reads_clock in (
+        ("caller.customer == c || 'x' in caller.roles", {"customer", "roles"}, False),
+        ("has(caller.limit) && [1].exists(now, now > 0)", {"limit"}, False),
+        ("['a'].exists(caller, caller == 'a')", set(), False),
+        ("now > timestamp(t)", set(), True),
+        ("string(now()) == t", set(), True),
+    ):
+        program = compile_expression(source)
+        assert (program.facts, program.reads_clock) == (facts, reads_clock), source
 
 
 @pytest.mark.parametrize(
@@ -197,9 +201,9 @@ def test_an_error_on_one_side_counts_only_if_the_other_does_not_decide(error: st
 
 def test_now_is_a_name_unless_something_else_is_called_so() -> None:
     now = dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC)
-    assert compile_expression("now.getHours()", functions=True).evaluate({}, now=now) == 9
-    assert compile_expression("[1].map(now, now + 1)", functions=True).evaluate({}, now=now) == [2]
-    named = compile_expression("now", {"now"}, functions=True)
+    assert compile_expression("now.getHours()").evaluate({}, now=now) == 9
+    assert compile_expression("[1].map(now, now + 1)").evaluate({}, now=now) == [2]
+    named = compile_expression("now", {"now"})
     assert named.names == {"now"}
     assert named.evaluate({"now": "x"}, now=now) == "x"
 

@@ -43,7 +43,7 @@ NAMES = {
     ],
 )
 def test_whole_and_other_numbers_mix(source: str) -> None:
-    Checker(NAMES, functions=True).check(source)
+    Checker(NAMES).check(source)
     program = compile_expression(source)
     for price, weight, low, high in itertools.product((2, 2.5), repeat=4):
         rows = [{"low": low, "high": high}, {"low": high, "high": low}]
@@ -65,7 +65,7 @@ def test_a_number_that_may_be_whole_or_not_is_an_error_if_that_decides(
     source: str, help_: str
 ) -> None:
     with pytest.raises(ExpressionError, match="does not take") as error:
-        Checker(NAMES, functions=True).check(source)
+        Checker(NAMES).check(source)
     assert help_ in error.value.help
 
 

@@ -48,7 +48,7 @@ VALUES = {
     "child-name": "Ann",
 }
 NOW = dt.datetime(2026, 11, 21, 7, 0, tzinfo=dt.UTC)
-CHECKER = Checker(NAMES, functions=True)
+CHECKER = Checker(NAMES)
 
 
 def one(data: bytes) -> None:
@@ -56,7 +56,7 @@ def one(data: bytes) -> None:
     source = data.decode(errors="replace").replace("\\ud800", "\ud800")
     checked = check(source)
     try:
-        program = compile_expression(source, NAMES, functions=True)
+        program = compile_expression(source, NAMES)
     except ExpressionError as error:
         assert checked is None, "a checked expression can't be compiled"
         placed(error, source)

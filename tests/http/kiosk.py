@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 import shutil
 import threading
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import httpx
+from tests.definitions import records
 
 from toolmd import Workspace
 from toolmd._auth import ALL_RIGHTS, Addresses, Tokens
@@ -82,8 +82,7 @@ class Kiosk:
 
     def orders(self) -> list[Any]:
         """Return the orders of the tool `order`."""
-        path = self.folder / "tools_md" / "orders.jsonl"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        return records(self.folder / "tools_md" / "orders.jsonl")
 
     def _serve(self) -> None:
         asyncio.run(self._http.serve(sockets=[self._listening]))

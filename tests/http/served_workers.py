@@ -1,6 +1,5 @@
 """A project that `toolmd serve --workers` serves, and the load on it."""
 
-import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any, Self
 
 import httpx
 from served_kiosk import TOKEN, Served
+from tests.definitions import records
 
 TOOL = """# Act
 
@@ -58,8 +58,7 @@ def project_of(folder: Path, limit: str = "") -> Path:
 
 def done_in(project: Path) -> list[Any]:
     """Return what the calls of the tool noted."""
-    file = project / "tools_md" / "done.jsonl"
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    return records(project / "tools_md" / "done.jsonl")
 
 
 class ServedByMany(Served):

@@ -76,7 +76,7 @@ def test_the_fleet_is_read_from_the_store(project: Path) -> None:
     assert fleet["runs"] == {"waiting": 1}
     (limit,) = (one for one in fleet["limits"] if one["tool"] == "echo")
     assert (limit["rate"], limit["max_concurrent"], limit["running"]) == ("5 in 60 s", 2, 0)
-    assert (limit["max_calls"], limit["most_calls"]) == (9, 2)
+    assert limit["quotas"] == ["9 calls per conversation ever"]
     assert limit["last"] > 0
     (schedule,) = fleet["schedules"]
     assert (schedule["skill"], schedule["schedule"]) == ("pause", "every 3600s")

@@ -155,7 +155,7 @@ def test_limits_count_the_calls_of_all_processes(tmp_path: Path) -> None:
     assert len(ran) == 3
     assert all(first[1] <= later[0] for first, later in pairwise(ran))
     codes = Counter(one.get("error", {}).get("code") for one in results)
-    assert codes == {None: 3, "budget_exhausted": 9}
+    assert codes == {None: 3, "quota_exceeded": 9}
     assert len([*(project / ".toolmd" / "audit").iterdir()]) > 1
     words = ["audit", "--verify", "--json", "--project", str(project)]
     verified = warm_python.run(

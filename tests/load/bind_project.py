@@ -8,7 +8,7 @@ from tests.definitions import Folder, tool
 from toolmd._load.build import Snapshot, build
 from toolmd._load.cache import Cache
 from toolmd._types.diagnostic import Diagnostic
-from toolmd._workspace.reader import READER, FileReader
+from toolmd._workspace.reader import FileReader, reader_of
 from toolmd.config import load_settings
 
 
@@ -31,7 +31,7 @@ class Project(Folder):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        self.reader: FileReader = READER
+        self.reader: FileReader = reader_of(None)
 
     def tool(self, name: str, parameters: str = "None", python: str | None = None) -> None:
         self.write(f"tools_md/{name.replace('_', '-')}.tool.md", tool(name, parameters))

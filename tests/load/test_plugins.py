@@ -9,7 +9,7 @@ from bind_project import Project, parameter, tool
 
 from toolmd._load.build import Snapshot, build
 from toolmd._load.plugins import Plugins
-from toolmd._workspace.reader import READER
+from toolmd._workspace.reader import reader_of
 from toolmd.config import load_settings
 from toolmd.hooks import hookimpl
 
@@ -55,7 +55,7 @@ DEFINITIONS = (
 
 def build_with(project: Project, plugins: list[str]) -> Snapshot:
     settings = load_settings(project.root, overrides={"plugins": plugins}, environ={})
-    return build(settings, READER)
+    return build(settings, reader_of(None))
 
 
 def test_a_package_brings_its_tools_and_their_python(project: Project, packages: Packages) -> None:

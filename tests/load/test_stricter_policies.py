@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from bind_project import Project, tool
+from tests.definitions import few
 
 from toolmd._load.weakening import tightened, weakened
 from toolmd._parse import parse_tool
@@ -39,7 +40,7 @@ STRICT = [
     {"safety": Safety(requires_confirmation=True, sensitivity="critical")},
     {"safety": Safety(explicit_intent=True, intent_keywords=("lend",))},
     {"safety": Safety(confirm_when="true")},
-    {"limits": Limits(rate=Rate(calls=1, per_s=1), max_calls=2, allowed_domains=("a.example",))},
+    {"limits": Limits(rate=Rate(calls=1, per_s=1), quotas=few(2), allowed_domains=("a.example",))},
     {"limits": Limits(timeout_s=1, max_rows=3)},
     {"requires_auth": True, "requires_context": ("patient",)},
 ]

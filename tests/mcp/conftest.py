@@ -1,6 +1,5 @@
 """A project of small tools, and third-party clients of both eras."""
 
-import json
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.types import ElicitResult
+from tests.definitions import records
 
 from toolmd import Workspace
 from toolmd._mcp.callers import FixedCaller
@@ -90,7 +90,6 @@ def reminders(project: Path) -> Callable[[], list[Any]]:
     """Return the reminders of the tool `remind`."""
 
     def done() -> list[Any]:
-        path = project / "tools_md" / "reminders.jsonl"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        return records(project / "tools_md" / "reminders.jsonl")
 
     return done

@@ -694,7 +694,7 @@ def test_a_slash_between_the_only_values_of_an_enum_is_asked_about(values):
 @pytest.mark.parametrize(
     "line",
     ["Audience**: clinicians", "Scope**: one clinic", "Max Tokens**: 500", "Review**: 2026",
-     "Roles**: admin", "Access**: owner", "Upper Limit**: 7"],
+     "Access**: owner", "Upper Limit**: 7"],
 )  # fmt: skip
 def test_metadata_is_open(line):
     head = HEAD.replace("- **Category**: g\n", f"- **Category**: g\n- **{line}\n")

@@ -1,5 +1,7 @@
 """A tool and a skill that set every field of a definition."""
 
+from tests.definitions import few
+
 from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
@@ -114,7 +116,7 @@ TOOL = ToolSpec(
         max_rows=10,
         max_bytes=2048,
         max_batch=Batch(parameter="doses", size=4),
-        max_calls=7,
+        quotas=few(7),
         max_concurrent=2,
         allowed_domains=("a.example", "*.b.example"),
     ),

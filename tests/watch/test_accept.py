@@ -40,7 +40,7 @@ def test_a_name_in_kebab_or_snake_makes_it_live_in_every_process(held: Shop, cap
     assert run(held, "accept", "say-hello") == 0
 
     said = capsys.readouterr()
-    assert "- Limits: Max Calls: 3" in said.out
+    assert "- Limits: Quota: 3 calls per conversation ever" in said.out
     assert said.err == "say_hello: the edit is live now.\n"
     ws.reload()
     assert not ws.changes.list_sync()

@@ -175,7 +175,7 @@ class Directory(RuleBasedStateMachine):
             enforced = {
                 "auth": spec.requires_auth,
                 "confirm": spec.safety.requires_confirmation,
-                "calls": spec.limits.max_calls,
+                "calls": spec.limits.quotas,
             }
             assert {rule for rule, on in enforced.items() if on} == known.policy
             assert bound.stale == known.stale

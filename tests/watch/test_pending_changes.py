@@ -32,7 +32,7 @@ def test_a_dropped_restriction_stays_live_until_its_removal_is_accepted(shop: Sh
     assert edit.diff == (
         "- Safety: Min Confidence: 0.7\n+ Safety: Min Confidence: none\n"
         "- Safety: Requires Confirmation: true\n+ Safety: Requires Confirmation: none\n"
-        "- Limits: Max Calls: 3\n+ Limits: Max Calls: none"
+        "- Limits: Quota: 3 calls per conversation ever\n+ Limits: Quota: none"
     )
     (found,) = ws.registry.diagnostics
     assert (found.code, found.severity, found.span.line) == ("weakened-policy", "warning", 1)

@@ -23,7 +23,8 @@ from toolmd._expressions import (
     Program,
     compile_expression,
 )
-from toolmd._types.settings import IdentitySettings, IssuerSettings, Right
+from toolmd._types.identity import is_fact
+from toolmd._types.settings import FactType, IdentitySettings, IssuerSettings, Right
 from toolmd.config.identity import is_safe
 from toolmd.errors import ConfigError
 
@@ -79,6 +80,8 @@ class Issuers:
         self._keys = {one.issuer: _Keys() for one in settings.issuers}
         self._pems = {one.issuer: _pem(root / one.key) for one in settings.issuers if one.key}
         self._readers = {one.issuer: _readers(one) for one in settings.issuers}
+        self._kinds: dict[str, FactType] = {f"context.{n}": k for n, k in settings.facts.items()}
+        self._kinds |= dict.fromkeys(_LISTS, "list")
 
     async def find(self, token: str) -> Pass:
         """Return the pass of a token.
@@ -162,7 +165,7 @@ class Issuers:
 
     def _pass(self, issuer: IssuerSettings, claims: Mapping[str, Any], token: str) -> Pass:
         found = {
-            key: _read(key, program, claims)
+            key: _read(key, program, claims, self._kinds.get(key, "string"))
             for key, program in self._readers[issuer.issuer].items()
         }
         if found["user"] is None:
@@ -182,7 +185,7 @@ class Issuers:
 
 
 _LISTS = ("roles", "rights")
-"""The keys of an issuer that give lists; all others give a text."""
+"""The keys of an issuer that give lists; the user is a text, a fact what the settings declare."""
 _RIGHTS: tuple[Right, ...] = ("call", "decide", "operate")
 
 
@@ -208,7 +211,7 @@ def _pem(file: Path) -> str:
         raise ConfigError(f"identity.issuers: key: {file}: {error}") from error
 
 
-def _read(key: str, program: Program, claims: Mapping[str, Any]) -> Any:
+def _read(key: str, program: Program, claims: Mapping[str, Any], kind: FactType) -> Any:
     """Return what an expression gives; None for what is absent, null or empty."""
     try:
         value = program.evaluate({"claims": claims})
@@ -218,10 +221,8 @@ def _read(key: str, program: Program, claims: Mapping[str, Any]) -> Any:
         raise TokenError(f"{key} = {program.source!r} fails: {error}") from None
     if value is None or value == "":
         return None
-    given = value if key in _LISTS else [value]
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
-        what = "list of texts" if key in _LISTS else "text"
-        raise TokenError(f"{key} = {program.source!r} gives no {what}")
+    if not is_fact(value, kind):
+        raise TokenError(f"{key} = {program.source!r} gives no {kind}")
     return value
 
 

@@ -98,7 +98,7 @@ class Tokens:
         self._sessions: dict[str, Pass] = {}
         self._own: Pass | None = None
         if own is not None:
-            allowed = {fact: (value,) for fact, value in caller.context.items()}
+            allowed = {fact: (str(value),) for fact, value in caller.context.items()}
             # The person who started the process may name any user, and calls as they would.
             self._own = Pass(
                 caller.user, allowed, caller.context, frozenset(may), digest_of(own),

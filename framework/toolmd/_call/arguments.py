@@ -1,15 +1,17 @@
 """Check a call's arguments: handles of earlier results, errors with a remedy, and Rules."""
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import from_json
 
 from toolmd._call.denial import CallDenied, deny
-from toolmd._expressions import EvaluationError, Program, compile_expression
+from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
 from toolmd._store.store import Store
-from toolmd._types.call import Call
+from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Rule, ToolCallSpec
+from toolmd._types.identity import RESERVED, caller_values
 from toolmd._types.kept import KeptResult, no_result
 from toolmd._types.result import Failure
 from toolmd._types.verdict import Problem
@@ -97,31 +99,55 @@ def _is_handle(value: Any) -> bool:
     return isinstance(value, dict) and HANDLE in value
 
 
-class Rules:
-    """The compiled Rules of one tool."""
+def reads_caller(program: Program) -> bool:
+    """Return whether an expression reads the caller or the time."""
+    return program.reads_clock or CALLER in program.names
 
-    def __init__(self, call_spec: ToolCallSpec) -> None:
+
+class Rules:
+    """The compiled Rules of one tool: those over its arguments alone, or its permissions.
+
+    A permission is a rule that reads the caller or the time: no other argument would help.
+    """
+
+    def __init__(self, call_spec: ToolCallSpec, *, permissions: bool = False) -> None:
         """Compile the rules. Raises ExpressionError: the tool can't be called then."""
         names = frozenset(parameter.name for parameter in call_spec.parameters)
-        self._rules = [(compile_expression(r.expression, names), r) for r in call_spec.rules]
+        rules = [(compile_expression(r.expression, names), r) for r in call_spec.rules]
+        self._rules = [one for one in rules if reads_caller(one[0]) is permissions]
+        self._code = "not_allowed" if permissions else _CODE
 
-    def check(self, arguments: Mapping[str, Any]) -> None:
+    def __bool__(self) -> bool:
+        return bool(self._rules)
+
+    def check(
+        self,
+        arguments: Mapping[str, Any],
+        caller: Caller | None = None,
+        now: dt.datetime | None = None,
+    ) -> None:
         """Raise CallDenied with each rule that is false or can't be computed.
 
         An exception in a rule goes on: the call is denied as well.
         """
-        broken = [problem for p, r in self._rules if (problem := self._fault(p, r, arguments))]
+        values = arguments if caller is None else {**arguments, CALLER: caller_values(caller)}
+        broken = [one for p, r in self._rules if (one := self._fault(p, r, values, now))]
         if broken:
             message = " ".join(problem.message for problem in broken)
-            raise deny("invalid_arguments", message, tuple(broken))
+            raise deny(self._code, message, tuple(broken))
 
-    def _fault(self, program: Program, rule: Rule, values: Mapping[str, Any]) -> Problem | None:
+    def _fault(
+        self, program: Program, rule: Rule, values: Mapping[str, Any], now: dt.datetime | None
+    ) -> Problem | None:
         try:
-            answer = program.evaluate(values)
+            answer = program.evaluate(values, now=now)
         except EvaluationError:
-            # The reason may quote a Sensitive value, so only absent arguments are named.
+            # The reason may quote a Sensitive value, so only absent names are named.
             absent = ", ".join(sorted(program.names - values.keys()))
             why = f"it needs {absent}" if absent else "it has no value for these arguments"
+            if lacking := sorted(program.facts - values.get(CALLER, {}).keys()):
+                named = [name if name in RESERVED else f"fact '{name}'" for name in lacking]
+                why = f"the caller has no {', no '.join(named)}"
             message = f"{rule.message} (It could not be evaluated: {why}.)"
             return Problem("rule_not_computable", "", message, rule.expression)
         if not isinstance(answer, bool):

@@ -4,22 +4,24 @@ A new check is a function that builds it for a tool, and its row in `CHECKS`.
 """
 
 import asyncio
+import datetime as dt
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
-from toolmd._call.arguments import Rules, has_handle, mismatch, read
+from toolmd._call.arguments import Rules, has_handle, mismatch, read, reads_caller
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.limits import CallLimits
 from toolmd._call.result import allowed
 from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._call.words import Clarity, UserWords, states
-from toolmd._expressions import EvaluationError, compile_expression
+from toolmd._expressions import CALLER, EvaluationError, compile_expression
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import By
+from toolmd._types.identity import caller_values, either
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
@@ -46,7 +48,7 @@ GUARD_TIMEOUT_S = 5.0
 class Passage:
     """A call on its way through the checks."""
 
-    __slots__ = ("again", "arguments", "began", "by", "call", "notes", "on_event")
+    __slots__ = ("_now", "again", "arguments", "began", "by", "call", "notes", "on_event")
 
     def __init__(
         self,
@@ -71,6 +73,12 @@ class Passage:
         """The validated arguments with defaults, once they are checked."""
         self.notes: list[str] = []
         """What the check of the arguments left out."""
+        self._now: dt.datetime | None = None
+
+    def now(self, clock: Callable[[], float]) -> dt.datetime:
+        """Return the time of the call's checks, the same for all of them."""
+        self._now = self._now or dt.datetime.fromtimestamp(clock(), dt.UTC)
+        return self._now
 
 
 class Parts(NamedTuple):
@@ -88,6 +96,8 @@ class Parts(NamedTuple):
     validator: ArgumentsValidator
     results: Callable[[Call, frozenset[str]], Call]
     """Replaces handles of earlier results among these arguments; it blocks, and may deny."""
+    clock: Callable[[], float]
+    """Returns the seconds since the epoch."""
     run: Callable[[Passage], Awaitable[Result]]
     """Runs a call that no check stopped, within its limits."""
 
@@ -161,18 +171,22 @@ def check_call(call: Call) -> None:
 
 def _context(parts: Parts) -> Step | None:
     spec = parts.call_spec
-    if not spec.requires_auth and not spec.requires_context:
+    if not spec.requires_auth and not spec.requires_context and not spec.allowed_roles:
         return None
+    roles = frozenset(spec.allowed_roles)
 
     def check(at: Passage) -> None:
         caller, lacking = at.call.caller, []
-        if spec.requires_auth and not caller.user:
+        if (spec.requires_auth or roles) and not caller.user:
             message = f"{spec.name} needs a signed-in user; the host names one."
             lacking.append(Problem("auth_required", "", message))
         for fact in spec.requires_context:
-            if not caller.context.get(fact):
+            if caller.context.get(fact) in (None, ""):
                 message = f"{spec.name} needs the {fact} in the caller's context; the host supplies"
                 lacking.append(Problem("context_required", "", f"{message} it."))
+        if roles and roles.isdisjoint(caller.roles):
+            message = f"{spec.name} is for {either(spec.allowed_roles)}."
+            lacking.append(Problem("not_allowed", "", message))
         if lacking:
             read(at.call)
             details = tuple(lacking) if len(lacking) > 1 else ()
@@ -210,19 +224,31 @@ def _arguments(parts: Parts) -> Step:
 
 
 def _rules(parts: Parts) -> Step | None:
-    spec = parts.call_spec
-    if not spec.rules:
+    return _checked(parts, Rules(parts.call_spec))
+
+
+# Permission: rules over the caller and the time
+
+
+def _permission(parts: Parts) -> Step | None:
+    return _checked(parts, Rules(parts.call_spec, permissions=True), of_caller=True)
+
+
+def _checked(parts: Parts, rules: Rules, *, of_caller: bool = False) -> Step | None:
+    if not rules:
         return None
-    rules = Rules(spec)
 
     def check(at: Passage) -> None:
         try:
-            rules.check(at.arguments)
+            if of_caller:
+                rules.check(at.arguments, at.call.caller, at.now(parts.clock))
+            else:
+                rules.check(at.arguments)
         except CallDenied:
             raise
         except Exception as error:  # noqa: BLE001 - an exception in a check denies
-            with hiding(hider(at.arguments, spec.parameters)):
-                raise guard_failed(spec.name, "rule", error) from None
+            with hiding(hider(at.arguments, parts.call_spec.parameters)):
+                raise guard_failed(parts.call_spec.name, "rule", error) from None
 
     return check
 
@@ -457,10 +483,14 @@ def _confirmation(parts: Parts) -> Step | None:
 def _when(parts: Parts, expression: str, verdict: Verdict) -> Step:
 
     program = compile_expression(expression, frozenset(p.name for p in parts.call_spec.parameters))
+    of_caller = reads_caller(program)
 
     def check(at: Passage) -> Verdict:
+        values, now = at.arguments, None
+        if of_caller:
+            values, now = {**values, CALLER: caller_values(at.call.caller)}, at.now(parts.clock)
         try:
-            answer = program.evaluate(at.arguments)
+            answer = program.evaluate(values, now=now)
         except EvaluationError:
             return verdict
         # Only a plain false lets the call pass; anything odd counts as true.
@@ -489,7 +519,7 @@ _GROUPS = (OF_WORDS | {"low_confidence", "missing_confidence"}, frozenset({"revi
 
 def _limits(parts: Parts) -> Step:
     async def end(at: Passage) -> Result:
-        await parts.limits.check(at.call)
+        await parts.limits.check(at.call, at.arguments)
         return allowed(at.call, at.began)
 
     # A call that runs takes its place just before.
@@ -505,6 +535,7 @@ CHECKS = (
     Check("arguments", "read", _handles),
     Check("arguments", "read", _arguments),
     Check("arguments", "read", _rules),
+    Check("permission", "read", _permission),
     Check("confidence", "decide", _confidence),
     Check("intent", "decide", _intent),
     Check("intent", "decide", _verbatim),

@@ -63,7 +63,7 @@ class CompiledTool:
                 await waiting
         if not self._decide:
             return ALLOWED
-        with self.hiding(at.arguments) if self.holds_sensitive else _NOTHING_HIDDEN:
+        with self.hiding(at.arguments):
             try:
                 return await verdict_of(self._decide, at)
             except CallDenied:

@@ -340,7 +340,7 @@ class Confirmations:
             await self._claim(one, "edited")
             verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
             return await self.add(tool, runs, arguments, verdict, notes, by)
-        await tool.limits.check(call)
+        await tool.limits.check(call, arguments)
         shown, prompt = _shown_of(tool, runs, arguments)
         bound = self._hash_of(tool, arguments)
         stored = one._replace(

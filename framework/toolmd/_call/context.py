@@ -93,7 +93,7 @@ class CallContext:
         return self._call.caller.user
 
     @property
-    def facts(self) -> Mapping[str, str]:
+    def facts(self) -> Mapping[str, Any]:
         """The facts that the host supplied."""
         return self._call.caller.context
 

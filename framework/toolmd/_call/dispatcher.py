@@ -24,9 +24,10 @@ from toolmd._call.words import AskIntent, UserWords, reads_words
 from toolmd._egress import Approved, open_client
 from toolmd._store.store import Store
 from toolmd._types.asked import InputRequiredError
-from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
+from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller, Fact
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.confirmation import By, Confirmation
+from toolmd._types.identity import Identity
 from toolmd._types.registry import BoundTool, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.settings import Settings
@@ -80,6 +81,7 @@ class Dispatcher:
         self.resources = resources
         self.settings = settings
         self.store = store
+        self._identity = Identity.of(settings)
         self.clock = clock
         self._timing = timing
         self._guards = guards
@@ -121,7 +123,9 @@ class Dispatcher:
         spec = tool.call_spec
         try:
             guards = tuple(self._guards(tool)) if self._guards is not None else ()
-            limits = CallLimits(spec.name, spec.limits, self.store, self._timing)
+            limits = CallLimits(
+                spec, self.store, self._timing, zone=self.settings.time_zone, clock=self.clock
+            )
             if self._origins is not None:
                 self._reach(spec)
             if reads_words(spec):
@@ -133,7 +137,8 @@ class Dispatcher:
                     # What another program assumes is not sent to it.
                     fill=tool.binding.kind != "remote",
                 ),
-                lambda call, names: with_results(call, names, self.store, self.clock()), self.run,
+                lambda call, names: with_results(call, names, self.store, self.clock()),
+                self.clock, self.run,
             )  # fmt: skip
             compiled = CompiledTool(tool, parts, Invoker(tool, self, limits))
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call
@@ -155,7 +160,7 @@ class Dispatcher:
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
-        context: Mapping[str, str] = NO_CONTEXT,
+        context: Mapping[str, Fact] = NO_CONTEXT,
         conversation: str | None = None,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
         call_id: str | None = None,
@@ -176,6 +181,8 @@ class Dispatcher:
         """Check a call in order, and run it; the first check that fails gives the answer."""
         began = perf_counter()
         try:
+            if call.caller.context:
+                call = call._replace(caller=self._identity.typed(call.caller))
             if self.crisis.words or call.caller.conversation is not None:
                 call = await self.with_crisis_flag(call)  # size
                 call = await self._words.hear(call)
@@ -228,7 +235,9 @@ class Dispatcher:
         """
         call, limits, result = at.call, tool.limits, None
         try:
-            place_of = limits.place(call, at.on_event) if limits.binds else nullcontext()
+            place_of = (
+                limits.place(call, at.arguments, at.on_event) if limits.binds else nullcontext()
+            )
             async with place_of as place:
                 if self.recorder.keeps and await self.recorder.write(
                     "run", call, tool, at.arguments, at.by
@@ -243,7 +252,10 @@ class Dispatcher:
                 if self._tracing is not None:
                     running = self._tracing.ran(call, tool.bound, running)
                 try:
-                    result = await (running if place is None else limits.hold(place, running))
+                    held = None if place is None else place.name
+                    result = await (running if held is None else limits.hold(held, running))
+                    if place is not None and result.error is not None:
+                        place.had_effect = result.error.had_effect
                 except PlaceLostError:
                     result = tool.invoker.interrupted(call, at.began, LOST_PLACE)
         except Exception as error:
@@ -257,6 +269,8 @@ class Dispatcher:
         """Deny a call, or store it for a person's confirmation."""
         if verdict.action is Action.DENY:
             raise overruled(verdict)
+        if tool.limits.quotas:  # Nobody is asked about a call that can't start.
+            await tool.limits.quotas.look(at.call, at.arguments)
         one = await self.confirmations.add(tool, at.call, at.arguments, verdict)
         return self.waits(tool, one, at.began)
 

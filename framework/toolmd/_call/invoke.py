@@ -375,6 +375,7 @@ class Invoker:
         self._answer = answer_of(call_spec.name, call_spec.returns)
         self._bounds = bounds_of(call_spec.limits, None)
         self._runs_once = call_spec.limits.max_batch is None and not retries_of(call_spec)
+        self._in_parts = call_spec.limits.max_batch is not None
         sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
         self.run = self._run_hiding if sensitive else self._run
         """Runs a call that passed every check; only cancellation raises."""
@@ -403,7 +404,9 @@ class Invoker:
         try:
             implementation = self._implementation or await self._loaded()
         except Exception as error:  # noqa: BLE001 - an implementation that can't be loaded did not start
-            return self._settle(error, call.id, began, 0)
+            failed = self._settle(error, call.id, began, 0)
+            unstarted = failed.error and failed.error._replace(had_effect=False)
+            return failed._replace(error=unstarted)
         work = Work(
             call, self._call_spec, implementation, self._dispatcher, self._limits, seconds, on_event
         )
@@ -437,6 +440,12 @@ class Invoker:
                 )
                 fault, made = DeadlineError(seconds, unsent=unsent), made if work.begun else 0
             failed = self._settle(fault, call.id, began, made)
+            # A ToolError comes before a tool does anything, unless a part of it was done.
+            nothing_done = isinstance(error, ToolError) and work.made == 1 and not self._in_parts
+            if failed.error is not None and (
+                not made or nothing_done or failed.outcome == "denied"
+            ):
+                failed = failed._replace(error=failed.error._replace(had_effect=False))
             return failed._replace(notes=work.notes) if work.notes else failed
 
     def _result(

@@ -1,21 +1,21 @@
-"""The limits of a tool: its Rate, Max Concurrent and Max Calls, counted in the store."""
+"""The limits of a tool: its Rate, Max Concurrent and quotas, counted in the store."""
 
 import asyncio
-import json
 import math
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from toolmd._call.denial import CallDenied, deny, guard_failed
+from toolmd._call.quotas import Quotas
 from toolmd._call.threads import AROUND
 from toolmd._store import LEASE_S
 from toolmd._store.store import Store
 from toolmd._types.call import Call
-from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Limits
+from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, ToolCallSpec
 from toolmd._types.result import Event, EventListener, Result
 from toolmd.errors import logged
 
@@ -62,13 +62,35 @@ class PlaceLostError(Exception):
     """The place of a running call could not be renewed."""
 
 
+class Place:
+    """The place of a running call."""
+
+    def __init__(self, name: str | None) -> None:
+        """Keep its name under Max Concurrent; None for a tool without."""
+        self.name = name
+        self.had_effect = True
+        """Whether the call may have had an effect; without, its quotas are given back."""
+
+
 class CallLimits:
     """The limits of one tool; the calls of this process wait in order."""
 
-    def __init__(self, name: str, limits: Limits, store: Store, timing: Timing = MACHINE) -> None:
-        """Count in the store; `timing` serves the waits."""
-        self._name = name
-        self._limits = limits
+    def __init__(
+        self,
+        call_spec: ToolCallSpec,
+        store: Store,
+        timing: Timing = MACHINE,
+        *,
+        zone: str = "",
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Count in the store; `timing` serves the waits, `clock` and `zone` the quotas.
+
+        Raises ExpressionError: the tool can't be called then.
+        """
+        self._name = call_spec.name
+        self._limits = limits = call_spec.limits
+        self.quotas = Quotas(call_spec, store, zone, clock, self._ask)
         self._store = store
         self._seconds = limits.timeout_s or DEFAULT_TIMEOUT_S
         rate = limits.rate
@@ -82,29 +104,30 @@ class CallLimits:
         self._turns: WeakKeyDictionary[Any, asyncio.Lock] = WeakKeyDictionary()
         self.timing = timing
         """The clock, which the tries of a call use too."""
-        self.binds = (limits.rate, limits.max_concurrent, limits.max_calls) != (None, None, None)
+        self.binds = (limits.rate, limits.max_concurrent, limits.quotas) != (None, None, ())
         """Whether there is any limit at all."""
 
-    async def check(self, call: Call) -> None:
+    async def check(self, call: Call, arguments: Mapping[str, Any]) -> None:
         """Check the limits without counting. Raises CallDenied where one is reached."""
-        limits, store = self._limits, self._store.limits
-        if (most := limits.max_calls) is not None:
-            used = await self._ask("max calls", lambda: store.counted(self._name, _who(call)))
-            if used >= most:
-                raise self._too_many(most)
+        if self.quotas:
+            await self.quotas.look(call, arguments)
         self.check_queue(self._longest(call))
 
     @asynccontextmanager
     async def place(
-        self, call: Call, on_event: EventListener | None = None
-    ) -> AsyncIterator[str | None]:
+        self,
+        call: Call,
+        arguments: Mapping[str, Any],
+        on_event: EventListener | None = None,
+    ) -> AsyncIterator[Place]:
         """Count a call, wait for its place and its start, and release the place in the end.
 
         Raises CallDenied where it would wait longer than its Timeout, or than its plan allows.
         """
         limits, place, longest = self._limits, None, self._longest(call)
-        if limits.max_calls is not None:
-            await self._count(call, limits.max_calls)
+        # A call that its server's question interrupted was counted when it began.
+        counts = self.quotas and call.asked is None
+        claims = await self.quotas.claim(call, arguments) if counts else ()
         try:
             notify = on_event and partial(_notify, self._name, call, on_event)
             wait = self.check_queue(longest)
@@ -118,14 +141,17 @@ class CallLimits:
         except BaseException:
             with suppress(CallDenied):
                 await self._leave(place)
-            if limits.max_calls is not None:
+            if claims:
                 with suppress(CallDenied):  # A count that can't be taken back stays.
-                    uncount = self._store.limits.uncount
-                    await self._ask("max calls", lambda: uncount(self._name, _who(call)))
+                    await self.quotas.give_back(call, claims)
             raise
+        running = Place(place)
         try:
-            yield place
+            yield running
         finally:
+            if claims and not running.had_effect:
+                with suppress(CallDenied):
+                    await self.quotas.give_back(call, claims)
             try:
                 await self._leave(place)
             except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
@@ -246,11 +272,6 @@ class CallLimits:
         if place is not None:
             await self._ask("max concurrent", lambda: self._store.limits.leave(place))
 
-    async def _count(self, call: Call, most: int) -> None:
-        count = self._store.limits.count
-        if not await self._ask("max calls", lambda: count(self._name, _who(call), most)):
-            raise self._too_many(most)
-
     async def _ask(self, limit: str, question: Callable[[], Any]) -> Any:
         """Ask the store: next to the event loop, unless it is this process's memory."""
         try:
@@ -261,11 +282,6 @@ class CallLimits:
     def _longest(self, call: Call) -> float:
         planned = call.budget
         return self._seconds if planned is None else min(self._seconds, planned.timeout_ms / 1000)
-
-    def _too_many(self, most: int) -> CallDenied:
-        times = "once" if most == 1 else f"{most} times"
-        message = f"{self._name} may be called {times} in a conversation, and was."
-        return deny("budget_exhausted", message)
 
     def _too_often(self, wait: float) -> CallDenied:
         ms = max(1, round(wait * 1000))
@@ -278,10 +294,6 @@ class CallLimits:
     def _late_turn(self) -> CallDenied:
         most = self._limits.max_concurrent
         return self._too_often(self._apart) if most is None else self._full(most)
-
-
-def _who(call: Call) -> str:
-    return json.dumps([call.caller.user, call.caller.conversation])
 
 
 async def _notify(name: str, call: Call, on_event: EventListener, wait: float) -> None:

@@ -75,7 +75,7 @@ class Conversation:
         dialect: str = NATIVE,
         system: str = "",
         user: str | None = None,
-        context: Mapping[str, str] = NO_CONTEXT,
+        context: Mapping[str, Any] = NO_CONTEXT,
         name: str | None = None,
         confirm: Confirmer | None = None,
         on_text: Teller | None = None,

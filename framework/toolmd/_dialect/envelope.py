@@ -1,6 +1,5 @@
 """Open a host's input (text, JSON, a provider's object) as the assistant's message."""
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -20,6 +19,7 @@ from toolmd._dialect.calls import (
 )
 from toolmd._types.call import Call
 from toolmd._types.reply import Parsed
+from toolmd._validation.strict_json import decode_loosely
 from toolmd.errors import MalformedReplyError
 
 ReplyKind = Literal["text", "openai", "openai-responses", "anthropic", "gemini", "foreign", "json"]
@@ -193,9 +193,12 @@ def _copied(reply: Any) -> Envelope:
 def _seen(reply: Any) -> Envelope | None:
     """Return the message of a reply that is not valid as a whole; None if none is there."""
     try:
-        text = isinstance(reply, str)
-        return _opened(json.loads(reply) if text else PlainCopy(lenient=True).of(reply, 0))
-    except (MalformedReplyError, ValueError, RecursionError):
+        if not isinstance(reply, str):
+            return _opened(PlainCopy(lenient=True).of(reply, 0))
+        text = reply.removeprefix("\ufeff")
+        known = decode_loosely(text, skip(text, 0)) if len(text) <= _MOST_SEEN else None
+        return None if known is None else _opened(known[0])
+    except MalformedReplyError:
         return None
 
 
@@ -381,6 +384,8 @@ def _joined(parts: Iterable[Any]) -> str:
     return "\n\n".join(text for text in (s.strip() for s in spoken) if text)
 
 
+_MOST_SEEN = 16 * MAX_BYTES
+"""The size of a reply that is too large, and in which ids are read all the same."""
 _MAX_DEPTH = 48
 """Deepest nesting of a provider's answer: 32 levels of arguments, and the levels around them."""
 
@@ -391,7 +396,7 @@ class PlainCopy:
     def __init__(self, *, lenient: bool = False) -> None:
         """`lenient` copies a larger reply too, without the values that JSON can't hold."""
         self._lenient = lenient
-        self._left = MAX_BYTES * (16 if lenient else 1)
+        self._left, self._each = (_MOST_SEEN, 32) if lenient else (MAX_BYTES, 2)
         self._within = 0
         """How many of a provider's objects enclose the current value."""
         self.is_halved = False
@@ -401,7 +406,7 @@ class PlainCopy:
         """Return the copy of a value at this depth; MalformedReplyError if it can't be JSON."""
         if isinstance(value, str):
             return self._text(value)
-        self._spend(2)
+        self._spend(self._each)
         if value is None or isinstance(value, bool | int):
             return value
         if isinstance(value, float) and value - value == 0:

@@ -20,6 +20,7 @@ from toolmd._dialect.envelope import open_reply, read_envelope
 from toolmd._dialect.quotes import find_own
 from toolmd._types.call import Budget, Call
 from toolmd._types.reply import Parsed
+from toolmd._validation.strict_json import decode_loosely
 from toolmd.errors import MalformedReplyError
 
 MARKER, ACTION = "[TOOL_CALL:", "Action:"
@@ -53,7 +54,9 @@ def _decoded(text: str, cut: int, begin: int, start: int) -> _Mark:
     try:
         value, end = decode(text, start)
     except MalformedReplyError as error:
-        return _Mark(cut, begin, start + 1, fault=str(error))
+        # The id of a call that is denied is read all the same, so that it gets its result.
+        value, end = decode_loosely(text, start) or (None, start + 1)
+        return _Mark(cut, begin, end, value, str(error))
     return _Mark(cut, begin, end, value)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolmd._export.exported import Lose, Loss, NameRule, fit
+from toolmd._types.identity import either
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -274,7 +275,10 @@ def told(spec: ToolSpec | SkillSpec) -> str:
     """Return a description: the purpose, when to use it, and the rules between its arguments."""
     rules = spec.rules if isinstance(spec, ToolSpec) else ()
     ruled = "Rules:\n" + "\n".join(f"- {rule.message}" for rule in rules) if rules else ""
-    return "\n\n".join(part for part in (spec.description, spec.when_to_use, ruled) if part)
+    roles = spec.allowed_roles if isinstance(spec, ToolSpec) else ()
+    for_whom = f"Only for {either(roles)}." if roles else ""
+    parts = (spec.description, spec.when_to_use, for_whom, ruled)
+    return "\n\n".join(part for part in parts if part)
 
 
 def with_confidence(parameters: dict[str, Any], threshold: float | None) -> dict[str, Any]:

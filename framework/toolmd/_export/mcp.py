@@ -91,6 +91,7 @@ def policy_of(spec: ToolSpec) -> dict[str, Any]:
         {
             "requires_auth": spec.requires_auth or None,
             "requires_context": list(spec.requires_context),
+            "allowed_roles": list(spec.allowed_roles),
             "idempotent": "keyed" if spec.idempotent == "keyed" else None,
             "safety": written(spec.safety),
             "limits": written(spec.limits),

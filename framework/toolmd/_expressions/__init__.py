@@ -1,12 +1,14 @@
 """Expressions: a subset of CEL, compiled, checked against types, and evaluated within bounds."""
 
-from toolmd._expressions.checker import CheckedExpression, Checker, compile_expression
+from toolmd._expressions.checker import CALLER, NOW, CheckedExpression, Checker, compile_expression
 from toolmd._expressions.cursor import CursorScope, at_cursor, names_read
 from toolmd._expressions.evaluator import Program
 from toolmd._expressions.functions import AbsentError, EvaluationError
 from toolmd._expressions.syntax import RESERVED, ExpressionError, Token, tokens
 
 __all__ = [
+    "CALLER",
+    "NOW",
     "RESERVED",
     "AbsentError",
     "CheckedExpression",

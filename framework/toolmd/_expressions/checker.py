@@ -9,7 +9,6 @@ from functools import lru_cache
 from toolmd._expressions.evaluator import Program
 from toolmd._expressions.functions import (
     ANY,
-    CLOCK,
     FUNCTIONS,
     EvaluationError,
     ExhaustedError,
@@ -24,6 +23,13 @@ from toolmd._types.schema import Schema
 from toolmd.errors import did_you_mean
 
 _SPACES = frozenset(name.partition(".")[0] for name in FUNCTIONS if name.partition(".")[2])
+CALLER, NOW = "caller", "now"
+"""The names by which an expression reads who calls, and the time."""
+_OF_A_DAY = frozenset((
+    ".getFullYear", ".getMonth", ".getDate", ".getDayOfMonth", ".getDayOfWeek", ".getDayOfYear",
+    ".getHours", ".getMinutes",
+))  # fmt: skip
+"""The functions whose value depends on the time zone."""
 _ELSEWHERE = {
     "len": "size", "length": "size", "count": "size", "lower": "lowerAscii",
     "upper": "upperAscii", "max": "math.greatest", "min": "math.least",
@@ -39,49 +45,45 @@ class CheckedExpression:
     """The schema of the result, an optional unwrapped; None if only a run can show it."""
     optional: bool
     """Whether it may return no value (`slots.first()`)."""
-    unguarded: frozenset[str]
-    """Names that are read and never tested by `has()`."""
-    names: frozenset[str]
+    program: Program
+    """The compiled expression."""
 
 
 class Checker:
     """A checker of expressions over the typed names of one scope.
 
-    An object with known fields is closed: a field that it lacks is an error. With `functions`,
-    `now` and `next_days()` are available.
+    An object with known fields is closed: a field that it lacks is an error.
     """
 
-    def __init__(self, names: Mapping[str, Schema], *, functions: bool = False) -> None:
+    def __init__(self, names: Mapping[str, Schema], caller: Schema | None = None) -> None:
+        """Keep the names; with the type of `caller`, it may be read, too."""
+        names = names if caller is None else {**names, CALLER: caller}
+        self._caller = caller
         self._aliases = {fold(name): name for name in names}
         self._types = {fold(name): type_of(shape) for name, shape in names.items()}
-        self._functions = functions
 
     def check(self, source: str) -> CheckedExpression:
         """Return the type of the result; raises ExpressionError with its position."""
-        walk = _Walk(source, self._types, functions=self._functions)
+        walk = _Walk(source, self._types, self._caller)
         program, found = walk.compile(self._aliases)
         optional = found.kind == "optional"
         schema = schema_of(found.inner or ANY if optional else found)
-        return CheckedExpression(schema, optional, program.unguarded, program.names)
+        return CheckedExpression(schema, optional, program)
 
 
-def compile_expression(
-    source: str, names: Iterable[str] = (), *, functions: bool = False
-) -> Program:
-    """Compile without types; cached.
+def compile_expression(source: str, names: Iterable[str] = ()) -> Program:
+    """Compile without types; cached. Raises ExpressionError.
 
     `names` are variables known to be there, needed only where one is not an identifier
-    (`child-name`, written child_name) or is called `now`. With `functions`, `now` and
-    `next_days()` are available: only skills use them, a rule has no clock. Raises
-    ExpressionError.
+    (`child-name`, written child_name) or is called `now`.
     """
     odd = frozenset(name for name in names if name == "now" or not name.isidentifier())
-    return _program(source, odd, functions=functions)
+    return _program(source, odd)
 
 
 @lru_cache(maxsize=2048)
-def _program(source: str, names: frozenset[str], *, functions: bool) -> Program:
-    return _Walk(source, None, functions=functions).compile({fold(n): n for n in names})[0]
+def _program(source: str, names: frozenset[str]) -> Program:
+    return _Walk(source, None).compile({fold(n): n for n in names})[0]
 
 
 def fold(name: str) -> str:
@@ -93,19 +95,24 @@ def fold(name: str) -> str:
 class _Walk:
     """A walk over a tree that types its nodes; without `names`, each name has any type."""
 
-    def __init__(self, source: str, names: Mapping[str, Type] | None, *, functions: bool) -> None:
-        self._source, self._names, self._functions = source, names, functions
+    def __init__(
+        self, source: str, names: Mapping[str, Type] | None, caller: Schema | None = None
+    ) -> None:
+        self._source, self._names, self._caller = source, names, caller
         self._own: dict[str, Type] = {}
         self._read, self._tested = set[str](), set[str]()
+        self._called_now = False
+        self._facts = set[str]()
 
     def compile(self, aliases: Mapping[str, str]) -> tuple[Program, Type]:
         """Return the program and the type of its result; raises ExpressionError."""
         tree = parse(self._source)
         found = self.type(tree)
-        clock = {"now"} if self._functions and "now" not in aliases else set()
+        clock = set() if "now" in aliases else self._read & {"now"}
         names = sorted((self._read | self._tested) - clock)
         reads = {name: aliases.get(name, name) for name in names}
-        program = Program(self._source, tree, reads, self._tested)
+        reads_clock = bool(clock) or self._called_now
+        program = Program(self._source, tree, reads, self._tested, reads_clock, self._facts)
         if not program.names:  # It takes the same of any values, so it shows here if too much.
             try:
                 program.evaluate({}, now=dt.datetime.now(dt.UTC))
@@ -141,8 +148,10 @@ class _Walk:
                 return self._macro(node)
         return self._call(node)
 
-    def _error(self, at: int, message: str, help_: str = "") -> ExpressionError:
-        return error_at(self._source, at, message, help_)
+    def _error(
+        self, at: int, message: str, help_: str = "", code: str = "invalid-expression"
+    ) -> ExpressionError:
+        return error_at(self._source, at, message, help_, code)
 
     def _has(self, what: Node) -> None:
         before = self._read.copy()
@@ -177,6 +186,8 @@ class _Walk:
 
     def _field(self, node: Node) -> Type:
         over = self.type(node.parts[0])
+        if _is_caller(node.parts[0]) and CALLER not in self._own:
+            self._facts.add(node.name)
         is_optional = node.optional or over.kind == "optional"
         found = self._of_field(over.inner or ANY if over.kind == "optional" else over, node)
         return Type("optional", found) if is_optional else found
@@ -185,6 +196,8 @@ class _Walk:
         name = node.name if node.kind == "field" else str(node.parts[1].value)
         if over.kind == "record" and over.schema is not None:
             fields = {field.name: field.shape for field in over.schema.properties or ()}
+            if name not in fields and over.schema is self._caller:
+                raise self._error(node.at, *_unknown_fact(name, fields))
             if name not in fields:
                 known = f"known: {', '.join([*fields][:12])}" if fields else ""
                 hint = did_you_mean(name, fields) or known
@@ -215,8 +228,9 @@ class _Walk:
 
     def _call(self, node: Node) -> Type:
         function = FUNCTIONS.get(node.name)
-        if node.name in CLOCK and not self._functions:
-            raise self._error(node.at, f"'{node.name}' stands in a skill's steps only")
+        self._called_now |= node.name == "now"
+        if self._names is not None and len(node.parts) == 1 and node.name in _OF_A_DAY:
+            self._check_zone(node)
         name, over = node.name.lstrip("."), node.parts[0] if node.name[0] == "." else node
         spaces = _SPACES - self._own.keys() - (self._names or {}).keys()
         is_spaced = over.kind == "name" and over.name in spaces
@@ -235,6 +249,16 @@ class _Walk:
                 raise self._error(node.parts[-1].at, str(error)) from None
         return self._fit(node, function, types)
 
+    def _check_zone(self, node: Node) -> None:
+        todo = [node.parts[0]]
+        while todo:
+            one = todo.pop()
+            if one.name == "now" and one.kind in {"name", "call"} and "now" not in self._own:
+                message = f"'{node.name[1:]}' of now without a time zone is in UTC"
+                help_ = f"write `{node.name[1:]}('Europe/Berlin')` with the zone of the project"
+                raise self._error(node.at, message, help_, "time-zone-missing")
+            todo += one.parts
+
     def _fit(self, node: Node, function: Function, types: list[Type]) -> Type:
         found = function.result(types)
         if found is not None:
@@ -242,6 +266,16 @@ class _Walk:
         shown = ", ".join(one.shown for one in types) or "nothing"
         message = f"'{node.name.lstrip('.')}' does not take {shown}"
         raise self._error(node.at, message, _mismatch_hint(node.name, function, types))
+
+
+def _is_caller(node: Node) -> bool:
+    return node.kind == "name" and node.name == CALLER
+
+
+def _unknown_fact(name: str, known: Iterable[str]) -> tuple[str, str, str]:
+    """Return the message, the help and the code for a fact that nobody declares."""
+    declare = f"name it in Requires Context, or in the settings below [identity]: facts.{name}"
+    return f"no caller has a fact '{name}'", did_you_mean(name, known) or declare, "unknown-fact"
 
 
 def _function_hint(name: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from toolmd._expressions.checker import Checker, type_of
-from toolmd._expressions.functions import CLOCK, FUNCTIONS, Function
+from toolmd._expressions.functions import FUNCTIONS, Function
 from toolmd._expressions.syntax import ExpressionError, Token, tokens
 from toolmd._types.schema import Schema
 
@@ -24,12 +24,11 @@ class CursorScope:
     """The source of the value before the dot; empty for a name of its own."""
     names: Mapping[str, Schema]
     """The names in scope, with those that macros such as `filter(x, …)` bind."""
-    functions: bool
 
     def type_of(self, source: str) -> Schema | None:
         """Return the type of a part of the expression; None if it can't be computed."""
         try:
-            return Checker(self.names, functions=self.functions).check(source).schema
+            return Checker(self.names).check(source).schema
         except ExpressionError:
             return None
 
@@ -43,8 +42,7 @@ class CursorScope:
     def words(self) -> list[tuple[str, Schema | Function]]:
         """The words that may be written here: names and fields with types, and functions."""
         if not self.receiver:
-            hidden = {"in"} if self.functions else {"in", *CLOCK}
-            calls = [key for key in FUNCTIONS if key[0].isalpha() and key not in hidden]
+            calls = [key for key in FUNCTIONS if key[0].isalpha() and key != "in"]
             return [*self.names.items(), *((key, FUNCTIONS[key]) for key in calls)]
         over = self.type_of(self.receiver) or Schema()
         fields = [(p.name, p.shape) for one in over.objects for p in one.properties or ()]
@@ -53,13 +51,10 @@ class CursorScope:
         return [*fields, *((key[1:], FUNCTIONS[key]) for key in sorted(methods))]
 
 
-def at_cursor(
-    source: str, at: int, names: Mapping[str, Schema], *, functions: bool
-) -> CursorScope | None:
+def at_cursor(source: str, at: int, names: Mapping[str, Schema]) -> CursorScope | None:
     """Return the scope at an offset of an expression; None within a string or a number.
 
-    The expression may be unfinished. `names` are those that it may read, and `functions` is
-    whether `now` and `next_days()` are available.
+    The expression may be unfinished. `names` are those that it may read.
     """
     marks = tokens(source)
     index = next((i for i, m in enumerate(marks) if at <= m.at + len(m.text)), len(marks))
@@ -72,13 +67,13 @@ def at_cursor(
     dot = index - 2 if index > 1 and marks[index - 1].text == "?" else index - 1
     is_field = dot > 0 and marks[dot].text == "."
     receiver = source[marks[_chain(marks, dot - 1)].at : marks[dot].at] if is_field else ""
-    scope = CursorScope(word, receiver, {**names}, functions)
+    scope = CursorScope(word, receiver, {**names})
     for macro, end in _macros(marks):
         if macro + 2 < index <= end:
             over = source[marks[_chain(marks, macro - 2)].at : marks[macro - 1].at]
             items = (scope.type_of(over) or Schema()).items or Schema()
             own = {**scope.names, marks[macro + 2].text: items}
-            scope = CursorScope(word, receiver, own, functions)
+            scope = CursorScope(word, receiver, own)
     return scope
 
 

@@ -3,7 +3,7 @@
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from toolmd._expressions.functions import (
@@ -41,9 +41,21 @@ Run = Callable[[Evaluation], Any]
 class Program:
     """A compiled expression; reusable, and safe to share."""
 
-    def __init__(self, source: str, tree: Node, reads: Mapping[str, str], tested: set[str]) -> None:
+    def __init__(
+        self,
+        source: str,
+        tree: Node,
+        reads: Mapping[str, str],
+        tested: set[str],
+        reads_clock: bool,  # noqa: FBT001 - one caller
+        facts: Iterable[str],
+    ) -> None:
         """Compile a tree; `reads` are the names in it with those that they stand for."""
         self.source = source
+        self.reads_clock = reads_clock
+        """Whether the expression reads `now`."""
+        self.facts = frozenset(facts)
+        """The fields of `caller` that the expression reads."""
         self.names = frozenset(reads.values())
         """The variables that the expression names, those within `has()` among them."""
         self.unguarded = frozenset(given for name, given in reads.items() if name not in tested)

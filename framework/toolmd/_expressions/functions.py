@@ -575,8 +575,8 @@ TABLE: Mapping[str, tuple[Function, ...]] = {
             ("getMinutes", _of_time(lambda t: t.minute, 60), "The minute, or all minutes of a duration."),
             ("getSeconds", _of_time(lambda t: t.second), "The second, or all seconds of a duration."),
             ("getMilliseconds", _of_time(lambda t: t.microsecond // 1000, 0.001), "The thousandths of the second.")),
-        _row("now() timestamp", lambda e: e.now or fail("now() has no clock here"), "The time, in a skill's steps. `now` alone is the same.", "evaluation"),
-        _row("next_days(string, number) list<string>; next_days(timestamp, number) list<string>", next_days, f"The dates of the days after a date, at most {MAX_DAYS}, in a skill's steps."),
+        _row("now() timestamp", lambda e: e.now or fail("now() has no clock here"), "The time of the check or of the step. `now` alone is the same.", "evaluation"),
+        _row("next_days(string, number) list<string>; next_days(timestamp, number) list<string>", next_days, f"The dates of the days after a date, at most {MAX_DAYS}."),
     ),
     "Optional values": (
         _row("optional<T>.orValue(T) T", None, "The value, or another if there is none."),
@@ -589,5 +589,3 @@ FUNCTIONS: Mapping[str, Function] = {
     name: row for rows in TABLE.values() for row in rows for name in row.names
 }
 """Each function, operator and macro by its key: `size`, `.size`, `math.abs`, `==`."""
-CLOCK = frozenset(("now", "next_days"))
-"""The functions that a skill's steps have, and a rule has not."""

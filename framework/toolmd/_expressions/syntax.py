@@ -42,21 +42,33 @@ class ExpressionError(ToolmdError):
     """An expression that can't be compiled, or does not fit the types of its names.
 
     Its line and its column, in code points, count from 1. Its help is what to write instead, or
-    empty.
+    empty. Its code is that of the diagnostic.
     """
 
-    def __init__(self, message: str, column: int = 1, *, line: int = 1, help: str = "") -> None:  # noqa: A002 - the word of a diagnostic
+    def __init__(
+        self,
+        message: str,
+        column: int = 1,
+        *,
+        line: int = 1,
+        help: str = "",  # noqa: A002 - the word of a diagnostic
+        code: str = "invalid-expression",
+    ) -> None:
         super().__init__(message)
+        self.code = code
         self.message = message
         self.line = line
         self.column = column
         self.help = help
 
 
-def error_at(source: str, at: int, message: str, help_: str = "") -> ExpressionError:
+def error_at(
+    source: str, at: int, message: str, help_: str = "", code: str = "invalid-expression"
+) -> ExpressionError:
     """Build an error at an offset of an expression."""
     before = source[:at].split("\n")
-    return ExpressionError(message, len(before[-1]) + 1, line=len(before), help=help_)
+    column = len(before[-1]) + 1
+    return ExpressionError(message, column, line=len(before), help=help_, code=code)
 
 
 class Token(NamedTuple):

@@ -36,6 +36,7 @@ from toolmd._http.operations import (
 from toolmd._skills.graph import chart_of, svg
 from toolmd._types.call import Caller
 from toolmd._types.decision import Approver, Decision
+from toolmd._types.identity import is_for
 from toolmd._types.run import RunView
 from toolmd._validation.redact import HIDDEN, redacted
 from toolmd._workspace import Workspace
@@ -201,8 +202,13 @@ class Api:
 
     @operation("GET /api/tools", ANY, "Entries", tagged=True)
     async def list_tools(self, request: ApiRequest) -> Any:
-        """List the tools."""
-        return await self._tools.answer(request)
+        """List the tools, but for those of other roles."""
+        hidden = {name for name, bound in self.workspace.tools.items()
+                  if not is_for(bound.call_spec, request.caller)}  # fmt: skip
+        if not hidden or "operate" in request.rights:
+            return await self._tools.answer(request)
+        tools = {name: one for name, one in self.workspace.tools.items() if name not in hidden}
+        return await asyncio.to_thread(_entries, tools)
 
     @operation("GET /api/tools/{name}", ANY, "Definition")
     async def show_tool(self, request: ApiRequest) -> Any:

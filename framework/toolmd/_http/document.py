@@ -121,7 +121,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "schedules": _rows(skill=TEXT, schedule=TEXT, last=_or_null(TEXT), next=TEXT),
         "limits": _rows(tool=TEXT, rate=_or_null(TEXT), last=_or_null(NUMBER),
                         max_concurrent=_or_null(WHOLE), running=WHOLE,
-                        max_calls=_or_null(WHOLE), most_calls=WHOLE),
+                        quotas=TEXTS),
     }, "workers", "queue", "runs", "schedules", "limits"),
     "Crisis": _object({"conversation": TEXT, "user": _or_null(TEXT), "since": NUMBER},
                       "conversation", "user", "since"),

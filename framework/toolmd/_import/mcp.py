@@ -143,6 +143,9 @@ def _policy(policy: Mapping[str, Any], name: str, report: ImportReport) -> dict[
         known["requires_auth"] = True
     if facts := policy.get("requires_context"):
         known["requires_context"] = tuple(map(str, facts if isinstance(facts, list) else [facts]))
+    if roles := policy.get("allowed_roles"):
+        known["allowed_roles"] = tuple(map(str, roles if isinstance(roles, list) else [roles]))
+        known["requires_auth"] = True
     if policy.get("idempotent") == "keyed":
         known["idempotent"] = "keyed"
     return known

@@ -22,6 +22,7 @@ from pydantic_core import from_json
 from toolmd._load.files import DefinitionKind
 from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety, ToolCallSpec
 from toolmd._types.canonical import call_spec_json, canonical_json, content_hash, example_json
+from toolmd._types.quota import Quota
 from toolmd._types.registry import AnySpec
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.source import Source
@@ -87,6 +88,7 @@ _NAMES = {field.name for field in fields(ToolCallSpec)}
 _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "parameters": _parameters,
     "requires_context": tuple,
+    "allowed_roles": tuple,
     "source": Source._make,
     "returns": _schema,
     "rules": _rules,
@@ -105,6 +107,7 @@ _OF_SCHEMA: Mapping[str, Callable[[Any], Any]] = {
 _OF_LIMITS: Mapping[str, Callable[[Any], Any]] = {
     "rate": lambda said: Rate(**said),
     "max_batch": lambda said: Batch(**said),
+    "quotas": lambda said: tuple(Quota(**{**one, "per": tuple(one["per"])}) for one in said),
     "allowed_domains": tuple,
 }
 

@@ -142,7 +142,8 @@ class Reading:
         read = []
         for kind, file in group.folder.definitions:
             entry = before.get(file.path)
-            if entry is None or entry.file is not file or not entry.digest:  # it failed before
+            same = entry is not None and entry.file is file and entry.reader is self.reader
+            if entry is None or not same or not entry.digest:  # it failed before
                 entry = self._read(kind, file, group)
             elif entry.group is not group:
                 entry = replace(entry, group=group)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from toolmd._types.call_spec import Batch, Limits, Rate, Safety, ToolCallSpec
 from toolmd._types.field import Row, rows_of
 from toolmd._types.pending_change import Weakening
+from toolmd._types.quota import Quota, as_strict
 from toolmd._types.registry import AnySpec
 from toolmd._types.schema import Parameter, Schema
 from toolmd._validation import are_apart
@@ -103,6 +104,11 @@ def batch(old: Batch | None, new: Batch | None) -> bool:
     )
 
 
+def quotas(old: tuple[Quota, ...], new: tuple[Quota, ...]) -> bool:
+    """Compare quotas: each old one must surely be implied by a new one."""
+    return any(not any(as_strict(one, other) for other in new) for one in old)
+
+
 _THRESHOLD = re.compile(r"([\w.]+) *(<=?|>=?) *(-?\d+(?:\.\d+)?)")
 _MOST_CONDITIONS = 8
 """The most conditions that are joined; with more, a condition always holds."""
@@ -158,7 +164,7 @@ _COMPARISONS: Mapping[str, Looser] = {
     one.__name__: one
     for one in (
         *(least, most, demand, claim, needs, unlike, choices, words, types, domains, rate, batch),
-        condition,
+        *(condition, quotas),
     )
 }
 
@@ -424,7 +430,9 @@ def _json(value: Any) -> Any:
     """Return a field's value as JSON; what restricts nothing as None."""
     if isinstance(value, Rate | Batch):
         return asdict(value)
-    return list(value) or None if isinstance(value, tuple) else value
+    if not isinstance(value, tuple):
+        return value
+    return [str(one) if isinstance(one, Quota) else one for one in value] or None
 
 
 def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from toolmd._parse.words import fold
 from toolmd._skills.check import scopes_of
 from toolmd._types.definition import FileSpec
 from toolmd._types.field import Row
+from toolmd._types.identity import either
 from toolmd._types.schema import JSON_TYPES, Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.source import Span
@@ -81,6 +82,7 @@ def _asks(spec: ToolSpec) -> list[str]:
     told = {
         "a user": spec.requires_auth,
         **{f"the {fact}": True for fact in spec.requires_context},
+        either(spec.allowed_roles or ("",)): bool(spec.allowed_roles),
         f"confidence of {safety.min_confidence}": safety.min_confidence is not None,
         "the user's own words": safety.explicit_intent,
         "a confirmation": safety.requires_confirmation or safety.confirm_when,
@@ -195,12 +197,11 @@ class ExpressionReader:
 
     def at(self, line: int, column: int) -> tuple[PlacedExpression, CursorScope] | None:
         """Return the expression at a position, and what is in scope there."""
-        is_skill = self._file.kind == "skill"
         for expression in self._file.expressions:
             offset = expression.offset(line, column)
             if offset is not None:
                 names = self._names(expression)
-                scope = at_cursor(expression.source, offset, names, functions=is_skill)
+                scope = at_cursor(expression.source, offset, names)
                 return None if scope is None else (expression, scope)
         return None
 

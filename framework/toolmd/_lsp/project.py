@@ -6,11 +6,12 @@ from pathlib import Path
 
 from toolmd._types.definition import FileSpec
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.identity import Identity
 from toolmd._types.registry import BoundSkill, BoundTool
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace import Workspace
-from toolmd._workspace.reader import READER
+from toolmd._workspace.reader import reader_of
 from toolmd.errors import ToolmdError
 
 _log = logging.getLogger(__name__)
@@ -96,14 +97,15 @@ class EditorProject:
             path: The path of its file.
         """
         data = text.encode("utf-8", "surrogatepass")
+        reader = reader_of(self._workspace and Identity.of(self._workspace.settings))
         if kind == "prompt":
-            return READER.parse_prompt(data, path)[1]
-        spec, found = READER.parse(kind, data, path)
+            return reader.parse_prompt(data, path)[1]
+        spec, found = reader.parse(kind, data, path)
         if isinstance(spec, SkillSpec) and not any(d.severity is Severity.ERROR for d in found):
             bound = self._workspace.skills.get(spec.name) if self._workspace is not None else None
             implemented = bound is not None and bound.binding.kind != "none"
             skills = {name: one for name, one in self.skills.items() if name != spec.name}
-            found = (*found, *READER.check_skill(spec, self.tools, skills, implemented=implemented))
+            found = (*found, *reader.check_skill(spec, self.tools, skills, implemented=implemented))
         return tuple(dict.fromkeys(found))
 
     def file_of(self, spec: FileSpec) -> Path | None:

@@ -20,6 +20,7 @@ from toolmd._mcp.callers import Callers, RequestContext
 from toolmd._mcp.changes import ListChanges, Listed
 from toolmd._mcp.results import answer
 from toolmd._types.call import Call, Caller
+from toolmd._types.identity import is_for
 from toolmd._types.result import Event, Result
 from toolmd._workspace import Workspace
 from toolmd.errors import SuspendedToolError, did_you_mean, near_words
@@ -66,9 +67,10 @@ class Calls:
     async def list_tools(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        """Return every tool that is not suspended, sorted by name, on one page."""
-        del ctx, params
-        return ListToolsResult(tools=[one.tool for one in await self._changes.shown()])
+        """Return the caller's tools that are not suspended, sorted by name, on one page."""
+        del params
+        caller, shown = self._who(ctx), await self._changes.shown()
+        return ListToolsResult(tools=[one.tool for one in shown if is_for(one.spec, caller)])
 
     def input_schema(self, name: str) -> dict[str, Any] | None:
         """Return a tool's input schema, for the transport's own checks.

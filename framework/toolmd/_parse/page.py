@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
+from toolmd._types.identity import Identity
 from toolmd._types.schema import Parameter
 from toolmd._types.source import Position, Span
 
@@ -113,6 +114,8 @@ class Page:
     """The original lines of the front matter."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     places: Places = field(default_factory=Places)
+    identity: Identity | None = None
+    """The facts and roles that the settings know; None checks none of them."""
 
     def named(
         self, kind: NameKind, name: str, mark: Mark, owner: str = "", *, declares: bool = False

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from toolmd._expressions import Checker, ExpressionError
+from toolmd._expressions import CALLER, NOW, CheckedExpression, Checker, ExpressionError
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Raw, mark_of, prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.examples import read_examples
 from toolmd._parse.document.metadata import read_metadata
 from toolmd._parse.fields.entries import Fields, name_fields, read_entries
+from toolmd._parse.fields.quotas import quota_marks
 from toolmd._parse.fields.values import read_values
 from toolmd._parse.page import CodePlace, Mark, Page, Places
 from toolmd._parse.parameters.schema import read_returns, read_section
@@ -18,9 +19,12 @@ from toolmd._parse.words import SEPARATORS, flow, fold, says_none
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.identity import ANYBODY, Identity
 from toolmd._types.operation import read_operation
-from toolmd._types.schema import Parameter
+from toolmd._types.quota import EVER, OF_A_ZONE, OWN_KEYS, Quota
+from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import ToolSpec
+from toolmd.errors import did_you_mean
 
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
 _JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
@@ -29,12 +33,17 @@ _DENIED = ("is denied", "!has({}) ||")
 _WITHOUT = {
     "Confirm When": ("must be confirmed", "has({}) &&"),
     "Escalate When": ("needs a review", "has({}) &&"),
+    "condition of Quota": ("is counted", "has({}) &&"),
 }
 """The outcome of a call if a condition can't be computed, and the prefix that prevents it."""
 
 
 def parse_tool(
-    text: str, path: str | PathLike[str], places: Places | None = None
+    text: str,
+    path: str | PathLike[str],
+    places: Places | None = None,
+    *,
+    identity: Identity | None = None,
 ) -> tuple[ToolSpec | None, tuple[Diagnostic, ...]]:
     """Parse the text of a `.tool.md` file (format.md).
 
@@ -42,22 +51,25 @@ def parse_tool(
         text: the content of the file.
         path: the path that the diagnostics name.
         places: receives the names and expressions of the file.
+        identity: the facts and roles that the settings know; None checks none of them.
 
     Returns:
         The spec, or None if any diagnostic is an error; and the diagnostics.
     """
-    definition, diagnostics = open_definition(text, path, "tool", places)
+    definition, diagnostics = open_definition(text, path, "tool", places, identity)
     if definition is None:
         return None, diagnostics
     said = read_metadata(definition)
     said["parameters"] = read_section(definition, "Parameters")
     _sent_in(definition, said)
     said["returns"] = read_returns(definition)
-    conditions = _Conditions(definition.page, said["parameters"])
+    facts = said.get("requires_context", ())
+    caller = ANYBODY if identity is None else identity.shape(facts)
+    conditions = _Conditions(definition.page, said["parameters"], caller)
     said["rules"] = _rules(definition, conditions)
     said["safety"] = _safety(definition, conditions)
     is_repeatable = said.get("read_only", False) or said.get("idempotent", "no") != "no"
-    said["limits"] = _limits(definition, said["parameters"], is_repeatable=is_repeatable)
+    said["limits"] = _limits(definition, conditions, facts, is_repeatable=is_repeatable)
     said["when_to_use"] = definition.prose_of("When to use")
     said["examples"] = read_examples(definition, said["parameters"])
     said["sections"] = definition.kept()
@@ -80,19 +92,22 @@ class _Conditions:
 
     page: Page
     parameters: tuple[Parameter, ...]
+    caller: Schema
     checker: Checker | None = None
+
+    def check_key(self, mark: Mark, source: str) -> None:
+        """Check an expression for which a Quota counts: text or a whole number."""
+        checked = self._compile(mark, source, "key")
+        found = checked.schema.types if checked is not None and checked.schema is not None else ()
+        if found not in ((), ("string",), ("integer",)):
+            message = f"the key `{source}` is {found[0]}, not text or a whole number"
+            self.page.error(Code.INVALID_EXPRESSION, mark, message, "count per something else")
 
     def check(self, mark: Mark, source: str, what: str) -> bool:
         """Compile a condition; report it and return False if it can't be enforced."""
         page = self.page
-        page.places.expressions.append(CodePlace(source, mark.line, mark.column))
-        if self.checker is None:
-            self.checker = Checker({p.name: p.shape for p in self.parameters})
-        try:
-            checked = self.checker.check(source)
-        except ExpressionError as error:
-            at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
-            page.error(Code.INVALID_EXPRESSION, at, f"the {what} `{source}`: {error}", error.help)
+        checked = self._compile(mark, source, what)
+        if checked is None:
             return False
         if checked.schema is not None and checked.schema.types not in ((), ("boolean",)):
             message = f"the {what} `{source}` returns {checked.schema.types[0]}, not true or false"
@@ -100,11 +115,33 @@ class _Conditions:
             return False
         optional = {p.name for p in self.parameters if not p.required and not p.shape.has_default}
         becomes, prefix = _WITHOUT.get(what, _DENIED)
-        for name in sorted(checked.unguarded & optional):
+        for name in sorted(checked.program.unguarded & optional):
             message = f"the {what} reads '{name}', which a call may leave out: that call {becomes}"
             help_ = f"write `{prefix.format(name)} …`, or make '{name}' required"
             page.warn(Code.RULE_MAY_NOT_COMPUTE, mark, message, help_)
         return True
+
+    def _compile(self, mark: Mark, source: str, what: str) -> CheckedExpression | None:
+        page = self.page
+        page.places.expressions.append(CodePlace(source, mark.line, mark.column))
+        if self.checker is None:
+            self.checker = Checker({p.name: p.shape for p in self.parameters}, self.caller)
+        try:
+            checked = self.checker.check(source)
+        except ExpressionError as error:
+            at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
+            page.error(Code.of(error.code), at, f"the {what} `{source}`: {error}", error.help)
+            return None
+        read = checked.program.names | ({NOW} if checked.program.reads_clock else set())
+        for name in sorted(read & {CALLER, NOW} & {p.name for p in self.parameters}):
+            page.error(
+                Code.AMBIGUOUS_NAME,
+                mark,
+                f"the {what} `{source}` reads '{name}', which is the name of a parameter, too",
+                "give the parameter another name",
+            )
+            return None
+        return checked
 
 
 def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
@@ -203,8 +240,13 @@ def _safety(definition: Definition, conditions: _Conditions) -> Safety:
 
 
 def _limits(
-    definition: Definition, parameters: tuple[Parameter, ...], *, is_repeatable: bool
+    definition: Definition,
+    conditions: _Conditions,
+    facts: tuple[str, ...],
+    *,
+    is_repeatable: bool,
 ) -> Limits:
+    parameters = conditions.parameters
     read = _read_fields(definition, "Limits")
     if read is None:
         return _NO_LIMITS
@@ -226,7 +268,63 @@ def _limits(
             what = f"Max Batch splits '{batch.parameter}', which is not an array parameter"
             help_ = f"name one of {', '.join(arrays)}" if arrays else "remove Max Batch"
             page.error(Code.FIELD_MISMATCH, entry.value, what, help_)
+    quotas = values.get("quotas", ())
+    if (entry := fields.entry("quotas")) is not None and quotas:
+        for quota, mark in zip(quotas, quota_marks(entry), strict=False):
+            _check_quota(definition, conditions, facts, quota, mark)
+    if most := values.pop("max_calls", None):
+        values["quotas"] = (*quotas, Quota(most, ("conversation",), EVER))
     return Limits(**values)
+
+
+def _check_quota(
+    definition: Definition,
+    conditions: _Conditions,
+    facts: tuple[str, ...],
+    quota: Quota,
+    mark: Mark,
+) -> None:
+    """Report what a quota counts that can't be counted."""
+    page, identity = definition.page, definition.page.identity
+    named = {p.name: p for p in conditions.parameters}
+    if quota.of and (why := _no_sum(quota.of, named)):
+        page.error(Code.FIELD_MISMATCH, mark, f"a Quota can't sum {quota.of}: {why[0]}", why[1])
+    for key in quota.per:
+        if key[0] == "`":
+            conditions.check_key(mark, key.strip("` "))
+        elif key in named:
+            help_ = f"write it in backticks: per `{key}`"
+            page.error(Code.UNKNOWN_FACT, mark, f"'{key}' is a parameter, not a fact", help_)
+        elif key not in OWN_KEYS and identity is not None:
+            known = {*facts, *dict(identity.facts)}
+            if key not in known:
+                help_ = did_you_mean(key, (*known, *OWN_KEYS)) or (
+                    f"name it in Requires Context, or in the settings below [identity]: facts.{key}"
+                )
+                page.error(Code.UNKNOWN_FACT, mark, f"no caller has a fact '{key}'", help_)
+    if quota.when:
+        conditions.check(mark, quota.when, "condition of Quota")
+    if quota.window in OF_A_ZONE and identity is not None and not identity.time_zone:
+        page.error(
+            Code.TIME_ZONE_MISSING,
+            mark,
+            f"a {quota.window} begins at midnight, and the settings name no time zone",
+            'set it: time_zone = "Europe/Berlin"; or write a length: in 24h',
+        )
+
+
+def _no_sum(name: str, parameters: Mapping[str, Parameter]) -> tuple[str, str] | None:
+    """Return why a parameter can't be summed, and the remedy."""
+    one = parameters.get(name)
+    if one is None:
+        return "the tool has no such parameter", did_you_mean(name, parameters)
+    if one.shape.types not in (("integer",), ("number",)):
+        return "it is not a number", "sum an integer or a number"
+    if not one.required:
+        return "a call may leave it out", "make it required"
+    if one.shape.minimum is None or one.shape.minimum < 0:
+        return "it may be negative, which would refill the quota", "give it `- **Minimum**: 0`"
+    return None
 
 
 def _read_fields(definition: Definition, name: str) -> tuple[Fields, dict[str, Any]] | None:

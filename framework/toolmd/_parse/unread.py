@@ -38,7 +38,13 @@ RESTRICTIONS: dict[str, tuple[SectionTable, Row]] = {
 _LONG = tuple(key for key in RESTRICTIONS if len(key) >= 8)  # noqa: PLR2004 - surely no other word
 _COMPARES = re.compile(r"[<>=!]=|[<>]|&&|\|\|")
 """The sign of an expression before a message, as rules are written: `` `a < b`: message ``."""
-_ROLES = fold("Allowed Roles")
+_ROLES = frozenset(map(fold, (
+    "Role", "Roles", "Requires Role", "Requires Roles", "Required Role", "Required Roles",
+)))  # fmt: skip
+_ONE_OF_THE_ROLES = (
+    "write `**Allowed Roles**: a, b` where one suffices, or a rule: "
+    "`'a' in caller.roles && 'b' in caller.roles`"
+)
 _UNDECIDED = re.compile(rf"{RESTRICTION} \d+")
 _DECIDE = "write a field or a rule instead of this line, or delete the line"
 """The remedy for a line that an import left for somebody to decide about."""
@@ -138,9 +144,9 @@ def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
         key = page.mark(entry.name, entry.key.line, entry.key.column)
         page.error(Code.UNKNOWN_FIELD, key, f"'{entry.name}' waits for a decision", _DECIDE)
         return True
-    if fold(entry.name) == _ROLES:
-        message = f"'{entry.name}' is not enforced yet, so the file does not load"
-        page.error(Code.UNKNOWN_FIELD, entry.key, message, "check the role in a guard")
+    if fold(entry.name) in _ROLES:
+        message = f"'{entry.name}' does not say whether a caller needs one of the roles or all"
+        page.error(Code.UNKNOWN_FIELD, entry.key, message, _ONE_OF_THE_ROLES)
         return True
     misplaced = RESTRICTIONS.get(fold(entry.name))
     if misplaced is not None and misplaced[0].name != "Parameters":

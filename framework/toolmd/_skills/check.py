@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from toolmd._expressions import RESERVED, CheckedExpression, Checker, ExpressionError
+from toolmd._expressions import CALLER, RESERVED, CheckedExpression, Checker, ExpressionError
 from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._skills.text import ValueTextError, read_text, shape_for, takes_text
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.identity import ANYBODY, Identity
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
     Argument,
@@ -46,8 +47,10 @@ _OBJECT = Schema(types=("object",))
 class StepFindings:
     """Diagnostics of one file, without duplicates."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, caller: Schema) -> None:
         self._source = source
+        self.caller = caller
+        """The type of `caller` in its expressions."""
         self._found: dict[Diagnostic, None] = {}
         self.scopes: dict[tuple[int, int], Mapping[str, Schema]] = {}
         """The names that each expression can read, by its line and column."""
@@ -77,7 +80,7 @@ class StepFindings:
         cel = expression.cel
         shown = cel if len(cel) <= _LINE else f"{cel[: _LINE - 1]}…"
         at, message = Position(line, column, column + 1), f"`{shown}`: {error.message}"
-        self.report(Code.INVALID_EXPRESSION, at, message, error.help)
+        self.report(Code.of(error.code), at, message, error.help)
 
     def sorted(self) -> tuple[Diagnostic, ...]:
         """Return the findings in the file's order."""
@@ -121,7 +124,7 @@ class Scope:
 
     @cached_property
     def _checker(self) -> Checker:
-        return Checker(self.names, functions=True)
+        return Checker(self.names, self.found.caller)
 
     def check(self, expression: Expression) -> CheckedExpression | None:
         """Check an expression and report its errors; return None where it can't be compiled."""
@@ -131,7 +134,11 @@ class Scope:
         except ExpressionError as error:
             self.found.report_broken(expression, error)
             return None
-        for name in sorted(checked.unguarded & self.unsure) if not self.tolerant else ():
+        if CALLER in checked.program.names and CALLER in self.names:
+            message = "'caller' is the name of an input or a result here, and of who calls"
+            self.found.report(Code.AMBIGUOUS_NAME, expression, message, "choose another name")
+            return None
+        for name in sorted(checked.program.unguarded & self.unsure) if not self.tolerant else ():
             message = f"'{name}' may have no value here"
             hint = f"guard it: `has({name}) ? … : …`, or give the step a **When**: `has({name})`"
             self.found.report(Code.MAY_BE_UNSET, expression, message, hint, Severity.WARNING)
@@ -529,6 +536,7 @@ def check_skill(
     spec: SkillSpec,
     tools: Mapping[str, ToolSpec],
     skills: Mapping[str, SkillSpec],
+    identity: Identity | None = None,
     *,
     implemented: bool = False,
     partial: bool = False,
@@ -537,9 +545,11 @@ def check_skill(
 
     `tools` and `skills` are all of the project, or with `partial` the known ones: then calls of
     others are accepted. With `implemented` a Python sibling runs and the steps are documentation,
-    so only the lists are checked.
+    so only the lists are checked. `identity` are the facts and roles that the settings know; None
+    checks none of them.
     """
-    found = StepFindings(spec.source)
+    caller = ANYBODY if identity is None else identity.shape(_facts(spec, tools))
+    found = StepFindings(spec.source, caller)
     runs = implemented or spec.executable
     if not partial:
         _check_lists(spec, tools, skills, found, Severity.ERROR if runs else Severity.HINT)
@@ -568,9 +578,15 @@ def scopes_of(
     spec: SkillSpec, tools: Mapping[str, ToolSpec], skills: Mapping[str, SkillSpec]
 ) -> Mapping[tuple[int, int], Mapping[str, Schema]]:
     """Return the names that each expression of the steps can read, by its line and column."""
-    found = StepFindings(spec.source)
+    found = StepFindings(spec.source, ANYBODY)
     Walk(spec, tools, skills, found, partial=True).run()
     return found.scopes
+
+
+def _facts(spec: SkillSpec, tools: Mapping[str, ToolSpec]) -> set[str]:
+    """Return the facts that a run has: those of its Context, and those that its tools require."""
+    needed = [tools[name].requires_context for name in spec.required_tools if name in tools]
+    return {*spec.context, *(fact for facts in needed for fact in facts)}
 
 
 def _required(spec: SkillSpec) -> Iterator[tuple[str, str, str]]:

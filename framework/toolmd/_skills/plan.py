@@ -5,6 +5,7 @@ from typing import Any
 
 from toolmd._skills.text import ValueTextError, read_text
 from toolmd._types.call import Caller
+from toolmd._types.identity import either
 from toolmd._types.plan import Plan
 from toolmd._types.result import SkillResult
 from toolmd._types.skill import SkillSpec
@@ -48,12 +49,12 @@ def within_reach(skill: SkillSpec, skills: Mapping[str, SkillSpec]) -> dict[str,
     return reached
 
 
-_USER = ""
-"""The need of a user, among the names of facts."""
+_USER, _ROLE = "", "*"
+"""The needs of a user and of a role, among the names of facts."""
 
 
 def lacking(spec: SkillSpec, plan: Plan, caller: Caller) -> SkillResult | None:
-    """Return the denial of a run with a tool that needs a user or a fact that the caller lacks.
+    """Return the denial of a run with a tool that needs what the caller lacks: user, fact or role.
 
     A step that may be skipped counts, and so does an Undo: it could not run when it must.
     """
@@ -63,7 +64,12 @@ def lacking(spec: SkillSpec, plan: Plan, caller: Caller) -> SkillResult | None:
                 f"{spec.name} needs a signed-in user, because {tool} does; the host names one."
             )
             return SkillResult.failed("auth_required", message)
-        if need != _USER and not caller.context.get(need):
+        if need == _ROLE:
+            roles = plan.tools[tool].allowed_roles
+            if set(roles).isdisjoint(caller.roles):
+                message = f"{spec.name} uses {tool}, which is for {either(roles)}."
+                return SkillResult.failed("not_allowed", message)
+        elif need != _USER and caller.context.get(need) in (None, ""):
             message = f"{spec.name} needs the {need} in the caller's context, because {tool} does"
             return SkillResult.failed("context_required", f"{message}; the host supplies it.")
     return None
@@ -74,7 +80,8 @@ def _needs(spec: SkillSpec, plan: Plan, seen: set[str]) -> Iterator[tuple[str, s
     seen.add(spec.name)
     for name in _used(spec, plan):
         if (tool := plan.tools.get(name)) is not None:
-            needs = (*([_USER] if tool.requires_auth else ()), *tool.requires_context)
+            roles = [_USER, _ROLE] if tool.allowed_roles else ()
+            needs = (*([_USER] if tool.requires_auth else ()), *tool.requires_context, *roles)
             yield from ((need, name) for need in needs)
         elif (inner := plan.skills.get(name)) is not None and name not in seen:
             yield from (one for one in _needs(inner, plan, seen) if one[0] not in inner.context)

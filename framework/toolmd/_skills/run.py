@@ -10,7 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from toolmd._expressions import EvaluationError, ExpressionError, Program, compile_expression
+from toolmd._expressions import (
+    CALLER,
+    EvaluationError,
+    ExpressionError,
+    Program,
+    compile_expression,
+)
 from toolmd._skills.call import DeclinedError, InsteadError, Outcome, StepError, never_started
 from toolmd._skills.journal import (
     CancelledRunError,
@@ -24,6 +30,7 @@ from toolmd._skills.text import MISSING, ValueTextError, sentence, text_of, valu
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call, Caller
 from toolmd._types.confirmation import Confirmation
+from toolmd._types.identity import caller_values
 from toolmd._types.result import Result, SkillResult
 from toolmd._types.run import UNDOING, Answer, Order, Question, RunEvent, RunKind
 from toolmd._types.schema import Parameter, Schema
@@ -399,7 +406,9 @@ class Run:
     def evaluate(self, expression: Expression) -> Any:
         """Return the value of an expression, or raise StepError."""
         try:
-            return self._program(expression).evaluate(self.names, now=self.journal.now())
+            program = self._program(expression)
+            own = {CALLER: caller_values(self.caller)} if program.facts else {}
+            return program.evaluate({**own, **self.names}, now=self.journal.now())
         except (ExpressionError, EvaluationError) as error:
             message = f"`{expression.cel}` has no value: {error}"
             raise StepError("expression_failed", message) from None
@@ -454,7 +463,7 @@ class Run:
 
     def _program(self, expression: Expression) -> Program:
         names = [*self.names, *(parameter.name for parameter in self.spec.parameters)]
-        return compile_expression(expression.cel, names, functions=True)
+        return compile_expression(expression.cel, names)
 
     def _jump(self, way: Way) -> Jump:
         """Return the jump of a way; an error in its text must not hide that the skill stops."""

@@ -1,14 +1,45 @@
-"""Count the starts, calls and running calls of each tool over all processes of a project."""
+"""Count the starts, quotas and running calls of each tool over all processes of a project."""
 
 import math
 import secrets
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 from toolmd._store import LEASE_S, StorePart
+from toolmd._types.quota import ROLLING, Quota, window_of
+
+if TYPE_CHECKING:
+    from toolmd._store.database import Transaction
 
 FORGET_S = 24 * 3600.0
-"""How long after its last call the count of a conversation is kept, in seconds."""
+"""How long it is known that a call with a key was counted, in seconds."""
 _MOMENT = 1e-6
 """The minimal spacing in seconds; times since the epoch are rounded."""
+
+
+class Claim(NamedTuple):
+    """What one call needs of one quota."""
+
+    name: str
+    """The name of what is counted: of the quota's subject and its keys."""
+    quota: Quota
+    needs: Decimal
+    """1, or the value of the parameter that is summed."""
+    zone: ZoneInfo
+    ticket: str
+    """The name of this start in a rolling window."""
+
+
+class Full(NamedTuple):
+    """A quota that has too little left for a call."""
+
+    number: int
+    """Its place among the claims."""
+    used: Decimal
+    resets: float
+    """When it has enough again, in seconds since the epoch."""
 
 
 class LimitStore(StorePart):
@@ -36,33 +67,86 @@ class LimitStore(StorePart):
                 )  # fmt: skip
         return wait if wait > _MOMENT else 0.0
 
-    def counted(self, tool: str, who: str) -> int:
-        """Return how many calls one user made in one conversation."""
+    def look(self, claims: Sequence["Claim"], now: float, call: str = "") -> "Full | None":
+        """Return the first quota with too little left for a call; None where it may start."""
         with self._read() as tx:
-            rows = tx.execute(
-                "SELECT calls FROM call_count WHERE tool = ? AND who = ? AND last > ?",
-                tool, who, self._now(tx) - FORGET_S,
-            )  # fmt: skip
-        return int(rows[0][0]) if rows else 0
+            return self._full(tx, claims, tx.now(now), call)
 
-    def count(self, tool: str, who: str, most: int) -> bool:
-        """Count one more call; False where `most` were counted already."""
-        with self._write(f"calls of {tool}") as tx:
-            now = self._now(tx)
-            tx.execute("DELETE FROM call_count WHERE tool = ? AND last <= ?", tool, now - FORGET_S)
-            return most > 0 and bool(tx.execute(
-                "INSERT INTO call_count VALUES (?, ?, 1, ?) ON CONFLICT (tool, who) DO UPDATE"
-                " SET calls = call_count.calls + 1, last = excluded.last"
-                " WHERE call_count.calls < ? RETURNING calls",
-                tool, who, now, most,
-            ))  # fmt: skip
+    def claim(
+        self, tool: str, claims: Sequence["Claim"], now: float, call: str = ""
+    ) -> "Full | None":
+        """Count a call in all its quotas together; return the one that is full, and take nothing.
 
-    def uncount(self, tool: str, who: str) -> None:
-        """Remove a call that never started from the count."""
-        self._execute(
-            "UPDATE call_count SET calls = calls - 1 WHERE tool = ? AND who = ? AND calls > 0",
-            tool, who,
-        )  # fmt: skip
+        `call` is the key of the call, if it has one: a second time with it takes nothing.
+        """
+        with self._write(f"quotas of {tool}") as tx:
+            now = tx.now(now)
+            tx.execute("DELETE FROM quota_use WHERE until <= ?", now)
+            if (full := self._full(tx, claims, now, call)) is not None:
+                return full
+            if call and not self._is_new(tx, call):
+                return None
+            if call:
+                tx.execute("INSERT INTO quota_use VALUES (?, '', ?, '1', ?)", _of_call(call), now,
+                           now + FORGET_S)  # fmt: skip
+            for one in claims:
+                window = window_of(one.quota, now, one.zone)
+                part = one.ticket if window.label == ROLLING else window.label
+                used = _sum(tx.execute(
+                    "SELECT used FROM quota_use WHERE name = ? AND part = ?", one.name, part
+                ))  # fmt: skip
+                tx.execute(
+                    "INSERT INTO quota_use VALUES (?, ?, ?, ?, ?) ON CONFLICT (name, part)"
+                    " DO UPDATE SET used = excluded.used",
+                    one.name, part, now, str(used + one.needs), window.ends,
+                )  # fmt: skip
+            return None
+
+    def give_back(self, tool: str, claims: Sequence["Claim"], now: float, call: str = "") -> None:
+        """Return what a call claimed that surely had no effect."""
+        with self._write(f"quotas of {tool}") as tx:
+            if call and not tx.change("DELETE FROM quota_use WHERE name = ?", _of_call(call)):
+                return
+            for one in claims:
+                window = window_of(one.quota, tx.now(now), one.zone)
+                part = one.ticket if window.label == ROLLING else window.label
+                rows = tx.execute(
+                    "SELECT used FROM quota_use WHERE name = ? AND part = ?", one.name, part
+                )
+                left = max(_sum(rows) - one.needs, Decimal(0))
+                tx.execute(
+                    "UPDATE quota_use SET used = ? WHERE name = ? AND part = ?",
+                    str(left), one.name, part,
+                )  # fmt: skip
+
+    @staticmethod
+    def _is_new(tx: "Transaction", call: str) -> bool:
+        return not tx.execute("SELECT 1 FROM quota_use WHERE name = ?", _of_call(call))
+
+    def _full(
+        self, tx: "Transaction", claims: Sequence["Claim"], now: float, call: str
+    ) -> "Full | None":
+        if call and not self._is_new(tx, call):
+            return None
+        for number, one in enumerate(claims):
+            window, limit = window_of(one.quota, now, one.zone), Decimal(str(one.quota.amount))
+            if window.label == ROLLING:
+                rows = tx.execute(
+                    "SELECT used, at FROM quota_use WHERE name = ? AND at > ? ORDER BY at",
+                    one.name, window.begins,
+                )  # fmt: skip
+            else:
+                rows = tx.execute(
+                    "SELECT used, at FROM quota_use WHERE name = ? AND part = ?",
+                    one.name, window.label,
+                )  # fmt: skip
+            used = _sum(rows)
+            if used + one.needs > limit:
+                resets = window.ends
+                if one.quota.seconds is not None:
+                    resets = _room_at(rows, used + one.needs - limit) + one.quota.seconds
+                return Full(number, used, resets)
+        return None
 
     def enter(self, tool: str, most: int) -> str | None:
         """Acquire one of `most` places for a running call; None where all are taken.
@@ -90,19 +174,34 @@ class LimitStore(StorePart):
         """Release a place."""
         self._execute("DELETE FROM running_call WHERE name = ?", name)
 
-    def use(self) -> dict[str, tuple[float | None, int, int]]:
-        """Return for each tool its last start, its running calls, and a conversation's most calls.
+    def use(self) -> dict[str, tuple[float | None, int]]:
+        """Return for each tool its last start, and its running calls.
 
         A start is in seconds since the epoch; None for a tool without a Rate.
         """
         with self._read() as tx:
-            now = self._now(tx)
             found = tx.execute(
-                "SELECT tool, max(last), sum(running), max(calls) FROM ("
-                "SELECT tool, last, 0 AS running, 0 AS calls FROM tool_start"
-                " UNION ALL SELECT tool, NULL, 1, 0 FROM running_call WHERE until > ?"
-                " UNION ALL SELECT tool, NULL, 0, calls FROM call_count WHERE last > ?"
+                "SELECT tool, max(last), sum(running) FROM ("
+                "SELECT tool, last, 0 AS running FROM tool_start"
+                " UNION ALL SELECT tool, NULL, 1 FROM running_call WHERE until > ?"
                 ") AS used GROUP BY tool",
-                now, now - FORGET_S,
-            )  # fmt: skip
-        return {tool: (last, int(running), int(calls)) for tool, last, running, calls in found}
+                self._now(tx),
+            )
+        return {tool: (last, int(running)) for tool, last, running in found}
+
+
+def _of_call(call: str) -> str:
+    return f"call {call}"
+
+
+def _sum(rows: Sequence[Any]) -> Decimal:
+    return sum((Decimal(row[0]) for row in rows), Decimal(0))
+
+
+def _room_at(rows: Sequence[Any], over: Decimal) -> float:
+    """Return the start with whose end a rolling window has room for so much more."""
+    for used, at in rows:
+        over -= Decimal(used)
+        if over <= 0:
+            return float(at)
+    return float(rows[-1][1]) if rows else 0.0

@@ -1,6 +1,6 @@
 """The tables of a store, in the SQL that SQLite and Postgres share, and their version."""
 
-VERSION = 5
+VERSION = 6
 """The version of the tables; it grows when an older release could not read or finish records."""
 TABLES = """
 CREATE TABLE confirmation (
@@ -10,10 +10,10 @@ CREATE INDEX confirmation_expires ON confirmation (expires);
 CREATE INDEX confirmation_open ON confirmation (created, id)
     WHERE state IN ('pending', 'running');
 CREATE TABLE tool_start (tool TEXT PRIMARY KEY, last DOUBLE PRECISION NOT NULL);
-CREATE TABLE call_count (
-    tool TEXT NOT NULL, who TEXT NOT NULL, calls INTEGER NOT NULL, last DOUBLE PRECISION NOT NULL,
-    PRIMARY KEY (tool, who));
-CREATE INDEX call_count_last ON call_count (last);
+CREATE TABLE quota_use (
+    name TEXT NOT NULL, part TEXT NOT NULL, at DOUBLE PRECISION NOT NULL, used TEXT NOT NULL,
+    until DOUBLE PRECISION NOT NULL, PRIMARY KEY (name, part));
+CREATE INDEX quota_use_until ON quota_use (until);
 CREATE TABLE running_call (
     name TEXT PRIMARY KEY, tool TEXT NOT NULL, until DOUBLE PRECISION NOT NULL);
 CREATE INDEX running_call_tool ON running_call (tool);

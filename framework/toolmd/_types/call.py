@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 from toolmd._types.asked import Asked
 from toolmd._types.brief import brief
 
-NO_CONTEXT: Mapping[str, str] = {}
+Fact = str | int | float | bool | list[str]
+"""The value of a fact about the caller; a text unless the settings declare another type."""
+NO_CONTEXT: Mapping[str, Fact] = {}
 """The context of a caller without facts."""
 
 
@@ -24,7 +26,7 @@ class Caller(NamedTuple):
 
     user: str | None = None
     """The signed-in user; None if nobody is signed in."""
-    context: Mapping[str, str] = NO_CONTEXT
+    context: Mapping[str, Fact] = NO_CONTEXT
     """Facts by name, such as `{"patient": "P-1001", "tenant": "north"}`."""
     message: str = ""
     """The user's own words; the intent check searches them."""

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Literal, get_args
 
 from toolmd._types.field import Row
+from toolmd._types.quota import Quota
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.source import Source
 
@@ -113,10 +114,11 @@ class Limits:
         compared="most", aliases=("Maximum Bytes", "Max Byte"), stems=("Max", "Maximum"))] = None
     max_batch: Annotated[Batch | None, Row(
         "batch", "Splits a long array: `texts by 256`.", restricts=True, compared="batch")] = None
-    max_calls: Annotated[int | None, Row(
-        "count", "The most calls in a conversation.", restricts=True, compared="most",
-        aliases=("Maximum Calls", "Max Call", "Max Number Of Calls",
-                 "Max Calls Per Conversation"))] = None
+    quotas: Annotated[tuple[Quota, ...], Row(
+        "quotas", "The most calls, or the most of a parameter, for each user, conversation, "
+        "project, fact or expression: `3 calls per user per day`, `500 of amount per user in 7 "
+        "days`, ``1 call per `order_id` ever``.", name="Quota", restricts=True,
+        compared="quotas", aliases=("Quotas",))] = ()
     max_concurrent: Annotated[int | None, Row(
         "count", "The most calls that run at the same time; the others wait.",
         restricts=True, compared="most")] = None
@@ -156,6 +158,9 @@ class ToolCallSpec(CallSpec):
         aliases=("Require Context", "Context Required", "Required Context", "Needs Context",
                  "Context"))] = ()
     """The facts about the caller that the host must supply, such as `patient`."""
+    allowed_roles: Annotated[tuple[str, ...], Row(
+        "roles", "The roles of which the user needs one: `support, manager`. It implies Requires "
+        "Auth.", restricts=True)] = ()
     implemented_by: Annotated[str, Row(
         "function",
         "What runs, if it is not the Python of the same stem: `module:function`, of a module "
@@ -217,7 +222,7 @@ _FLOATS = {
 
 def _as_json(name: str, value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _as_json(key, inner) for key, inner in value.items()}
+        return {k: _as_json(k, one) for k, one in value.items() if one not in (None, "")}
     if isinstance(value, tuple):
-        return list(value)
+        return [_as_json(name, inner) for inner in value]
     return float(value) if name in _FLOATS else value

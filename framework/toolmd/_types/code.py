@@ -16,6 +16,11 @@ class Code(StrEnum):
         member.says = says
         return member
 
+    @classmethod
+    def of(cls, word: str) -> "Code":
+        """Return the code of a word."""
+        return cls._value2member_map_[word]  # type: ignore[return-value]
+
     # The file
     NOT_UTF8 = "not-utf8", "The file is not UTF-8. Save it as UTF-8."
     FILE_TOO_LARGE = "file-too-large", "The file is over 64 KiB, or Python over 1 MiB. Split it."
@@ -78,6 +83,10 @@ class Code(StrEnum):
         "The array accepts any items. State their type with Items.",
     )
     INVALID_EXPRESSION = "invalid-expression", "An expression can't be compiled or does not fit."
+    UNKNOWN_FACT = "unknown-fact", "An expression reads a fact of the caller that nobody declares."
+    UNKNOWN_ROLE = "unknown-role", "A role is not among those that the settings list."
+    AMBIGUOUS_NAME = "ambiguous-name", "An expression reads a name that stands for two things."
+    TIME_ZONE_MISSING = "time-zone-missing", "A time of day or a date is read without a zone."
     RULE_MAY_NOT_COMPUTE = (
         "rule-may-not-compute",
         "A condition reads an optional argument that may be absent. Guard it by `has()`.",

@@ -47,9 +47,8 @@ class LimitUse(NamedTuple):
     max_concurrent: int | None
     running: int
     """How many calls run now under Max Concurrent."""
-    max_calls: int | None
-    most_calls: int
-    """The calls of the conversation that made the most under Max Calls, in the last day."""
+    quotas: tuple[str, ...]
+    """Its quotas, such as `3 calls per user per day`."""
 
 
 class Fleet(NamedTuple):

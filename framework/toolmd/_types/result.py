@@ -9,7 +9,7 @@ from pydantic_core import from_json
 from toolmd._types.brief import brief
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.parts import File
-from toolmd._types.verdict import Problem
+from toolmd._types.verdict import Problem, QuotaUse
 
 NO_PARTS: Mapping[int, File] = {}
 """The parts of a value without images and files."""
@@ -27,12 +27,18 @@ class Failure(NamedTuple):
     """Each problem with the arguments."""
     retry_after_ms: int | None = None
     """The time after which a retry may succeed."""
+    had_effect: bool = True
+    """Whether the call may have had an effect; a Quota counts it then."""
+    quota: QuotaUse | None = None
+    """The quota that has too little left."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return `{code, message, details?, retry_after_ms?}`."""
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.details:
             shown["details"] = [problem._asdict() for problem in self.details]
+        if self.quota is not None:
+            shown["details"] = [self.quota._asdict()]
         if self.retry_after_ms is not None:
             shown["retry_after_ms"] = self.retry_after_ms
         return shown

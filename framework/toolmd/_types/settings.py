@@ -10,6 +10,8 @@ DEFAULT_SKILLS = ("skills_md",)
 
 OnMissingConfidence = Literal["deny", "confirm"]
 Right = Literal["call", "decide", "operate", "act_as"]
+FactType = Literal["string", "number", "boolean", "list"]
+"""The type of a fact about the caller."""
 """What a token may do: `call` tools and run skills, `decide` for its own user, `operate`, or
 `act_as` other users."""
 
@@ -150,6 +152,11 @@ class IdentitySettings:
 
     issuers: tuple[IssuerSettings, ...] = ()
     """The identity services whose JWTs count."""
+    facts: Mapping[str, FactType] = field(default_factory=dict)
+    """The facts that expressions may read of a caller, each with its type: `string`, `number`,
+    `boolean` or `list` (of texts). One that an issuer or a token names is a string without it."""
+    roles: tuple[str, ...] = ()
+    """The roles that there are; without, Allowed Roles may name any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +242,8 @@ class Settings:
     servers: Mapping[str, ServerSettings] = field(default_factory=dict)
     """The MCP servers of `Implemented By: mcp SERVER TOOL`, by name: tables `[servers.NAME]` with
     `command` and `env`, or `url` and `headers` (`docs/how-to/guard-an-mcp-server.md`)."""
+    time_zone: str = ""
+    """The time zone of days, weeks, months and years, such as `Europe/Berlin`."""
     trust_edits: bool = False
     """Whether an edit that drops a restriction is live immediately."""
     import_timeout: float = 10.0

@@ -28,6 +28,18 @@ class Problem(NamedTuple):
     """The received value as JSON, shortened."""
 
 
+class QuotaUse(NamedTuple):
+    """A quota that has too little left for a call."""
+
+    limit: int | float
+    used: int | float
+    needs: int | float
+    per: str
+    """The quota as the file has it."""
+    resets_at: str | None
+    """When it has enough again, ISO 8601; None for one that never does."""
+
+
 class Verdict(NamedTuple):
     """A guard's decision on a call, and its reason."""
 
@@ -51,12 +63,14 @@ DENIALS = frozenset(
         "invalid_arguments",
         "auth_required",
         "context_required",
+        "not_allowed",
         "low_confidence",
         "missing_confidence",
         "no_explicit_intent",
         "not_stated_by_user",
         "rate_limited",
         "budget_exhausted",
+        "quota_exceeded",
         "domain_not_approved",
         "internal_guard_error",
     )

@@ -56,6 +56,19 @@ def decode(text: str, start: int) -> tuple[Any, int]:
     return _decode(_RELAXED, text, start, MAX_DEPTH, halves=False)
 
 
+def decode_loosely(text: str, start: int) -> tuple[Any, int] | None:
+    """Return a value that `decode` may reject, and its end; None where it is no JSON at all.
+
+    Only names are taken from it, such as the id of a call that is denied.
+    """
+    if sys.getrecursionlimit() > _SAFE_RECURSION:
+        return None
+    try:
+        return _LOOSE.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+
+
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object with these members; raises JsonError where a key occurs twice."""
     members = dict(pairs)
@@ -81,6 +94,7 @@ _STRICT = json.JSONDecoder(object_pairs_hook=unique, parse_constant=_constant, p
 _RELAXED = json.JSONDecoder(
     object_pairs_hook=unique, parse_constant=_constant, parse_float=_float, strict=False
 )
+_LOOSE = json.JSONDecoder(strict=False)
 
 
 def _start(text: str) -> int:

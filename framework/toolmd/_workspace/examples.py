@@ -174,6 +174,7 @@ def _ideal(spec: ToolSpec, example: Example) -> dict[str, Any]:
         "confidence": 1.0,
         "message": " ".join(words),
         "user": SOMEBODY,
+        "roles": spec.allowed_roles,
         "context": {fact: _named(fact, given) for fact in spec.requires_context},
     }
 

@@ -17,6 +17,7 @@ from toolmd._load.weakening import hold_settings
 from toolmd._store.store import Store
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.identity import Identity
 from toolmd._types.pending_change import PendingChange
 from toolmd._types.registry import Registry
 from toolmd._types.result import Result
@@ -25,7 +26,7 @@ from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
 from toolmd._workspace.live import Live, Logs
 from toolmd._workspace.names import known_name
-from toolmd._workspace.reader import READER
+from toolmd._workspace.reader import FileReader, reader_of
 from toolmd.errors import ConfigError, NotFoundError, ToolmdError, logged
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class Listeners(Generic[P]):
                 listener(*told, **named)
             except Exception as error:  # noqa: BLE001 - it only listens
                 logged(error, "a listener to %s failed", self._what)
+
+
+def _reader(settings: Settings) -> FileReader:
+    return reader_of(Identity.of(settings))
 
 
 @contextmanager
@@ -125,7 +130,7 @@ class Project:
         self._closed = False
         try:
             with pause_collector():
-                self._cache = Cache.load(settings.state, READER.fingerprint)
+                self._cache = Cache.load(settings.state, _reader(settings).fingerprint)
                 self.live = Live(settings, self._read(settings), self._logs, clock)
         except BaseException:
             self.store.close()  # The caller gets no workspace to close.
@@ -172,10 +177,13 @@ class Project:
 
     def _read(self, settings: Settings, old: Snapshot | None = None) -> Snapshot:
         """Read the project's files into a new snapshot; what did not change comes from `old`."""
+        reader = _reader(settings)
+        if self._cache.fingerprint != reader.fingerprint:
+            self._cache = Cache.load(settings.state, reader.fingerprint)
         with pause_collector():
             return build(
                 settings,
-                READER,
+                reader,
                 cache=self._cache,
                 given=self._plugins,
                 baseline=self.baseline,

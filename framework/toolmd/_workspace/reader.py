@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.identity import Identity
 from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ _LIBRARIES = ("markdown_it", "pydantic", "pydantic_core", "re2", "yaml")
 class FileReader:
     """Reads definitions with the parser, and skills with the checker of `_skills`."""
 
+    def __init__(self, identity: Identity | None) -> None:
+        """Keep the facts and roles that the settings know; None where there are no settings."""
+        self.identity = identity
+
     @cached_property
     def fingerprint(self) -> str:
         """Hex sha256 over the state of the code and libraries that read a file."""
@@ -36,7 +41,7 @@ class FileReader:
             found = find_spec(library)
             if found is not None and found.origin is not None:
                 files.append(found.origin)
-        said = [sys.version]
+        said = [sys.version, repr(self.identity)]
         for file in files:
             status = os.stat(file)  # noqa: PTH116 - as below
             said.append(f"{file} {status.st_size} {status.st_mtime_ns}")
@@ -54,7 +59,7 @@ class FileReader:
         if kind == "skill":
             skill, more = parse_skill(text, path)
             return skill, (*said, *more)
-        tool, more = parse_tool(text, path)
+        tool, more = parse_tool(text, path, identity=self.identity)
         policy = lint_tool(tool, text) if tool is not None else ()
         return tool, (*said, *more, *policy)
 
@@ -76,7 +81,7 @@ class FileReader:
         """Report the steps of a skill that its tools can't serve."""
         from toolmd._skills.check import check_skill
 
-        return check_skill(spec, tools, skills, implemented=implemented)
+        return check_skill(spec, tools, skills, self.identity, implemented=implemented)
 
 
 def _python_of(package: Path) -> list[str]:
@@ -85,4 +90,7 @@ def _python_of(package: Path) -> list[str]:
     return sorted(file for file in found if file.endswith(".py"))
 
 
-READER = FileReader()
+@lru_cache(maxsize=8)
+def reader_of(identity: Identity | None) -> FileReader:
+    """Return the reader of projects with these facts and roles: the same one each time."""
+    return FileReader(identity)

@@ -23,6 +23,7 @@ from toolmd._store import MEMORY
 from toolmd._store.database import Database, SqliteDatabase
 from toolmd._types.call import Budget, Call
 from toolmd._types.fleet import Fleet, Queue
+from toolmd._types.identity import Identity
 from toolmd._types.registry import Specs
 from toolmd._types.result import Failure, Outcome, Result, SkillResult
 from toolmd._types.run import (
@@ -123,7 +124,8 @@ class Runs:
         python = [name for name, bound in skills.items() if bound.binding.kind != "none"]
         plan = make_plan(skill.spec, Specs(tools), Specs(skills), python, live.python_hash)
         run_id = run_id or f"run-{secrets.token_hex(8)}"
-        order = Order(run_id, plan, inputs, call.caller, call.confidence)
+        caller = Identity.of(live.settings).typed(call.caller)
+        order = Order(run_id, plan, inputs, caller, call.confidence)
         if call.id is not None or call.budget is not None:
             self._calls[run_id] = call
         while len(self._calls) > MOST_CALLS:

@@ -116,14 +116,13 @@ def limits_in_use(project: Project) -> tuple[LimitUse, ...]:
         UnreachableError: The store can't be used.
     """
     found = [(tool.name, tool.spec.limits) for tool in project.live.registry.tools.values()]
-    limited = [(n, one) for n, one in found if one.rate or one.max_concurrent or one.max_calls]
+    limited = [(n, one) for n, one in found if one.rate or one.max_concurrent or one.quotas]
     # A project without such limits opens no store for them.
     use = project.store.limits.use() if limited else {}
     shown = []
     for name, limits in limited:
-        last, running, most = use.get(name, (None, 0, 0))
+        last, running = use.get(name, (None, 0))
         rate = f"{limits.rate.calls} in {limits.rate.per_s:g} s" if limits.rate else None
-        shown.append(
-            LimitUse(name, rate, last, limits.max_concurrent, running, limits.max_calls, most)
-        )
+        quotas = tuple(map(str, limits.quotas))
+        shown.append(LimitUse(name, rate, last, limits.max_concurrent, running, quotas))
     return tuple(shown)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from toolmd._load.files import links_along
-from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller
+from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller, Fact
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.pending_change import PendingChange
@@ -321,7 +321,7 @@ class Workspace:
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
-        context: Mapping[str, str] = NO_CONTEXT,
+        context: Mapping[str, Fact] = NO_CONTEXT,
         conversation: str | None = None,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
         call_id: str | None = None,
@@ -371,7 +371,7 @@ class Workspace:
         confidence: float | None = None,
         message: str = "",
         user: str | None = None,
-        context: Mapping[str, str] = NO_CONTEXT,
+        context: Mapping[str, Fact] = NO_CONTEXT,
         conversation: str | None = None,
         dry_run: bool = False,  # noqa: FBT001, FBT002 - as `call`
         call_id: str | None = None,
@@ -392,7 +392,7 @@ class Workspace:
         message: str = "",
         user: str | None = None,
         roles: Sequence[str] = (),
-        context: Mapping[str, str] = NO_CONTEXT,
+        context: Mapping[str, Fact] = NO_CONTEXT,
         conversation: str | None = None,
         dry_run: bool = False,
         on_event: EventListener | None = None,
@@ -432,7 +432,7 @@ class Workspace:
         message: str = "",
         user: str | None = None,
         roles: Sequence[str] = (),
-        context: Mapping[str, str] = NO_CONTEXT,
+        context: Mapping[str, Fact] = NO_CONTEXT,
         conversation: str | None = None,
         ask: Asker | None = None,
         on_event: RunListener | None = None,

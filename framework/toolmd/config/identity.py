@@ -6,7 +6,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolmd._types.call import fact_name
-from toolmd._types.settings import IssuerSettings
+from toolmd._types.identity import FACT_TYPES, RESERVED
+from toolmd._types.settings import FactType, IssuerSettings
 from toolmd.config.origin import Origin
 from toolmd.errors import did_you_mean
 
@@ -17,7 +18,6 @@ _ALGORITHMS = (
 )  # fmt: skip
 """Signatures by a private key; a shared secret would let each reader sign."""
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
-_RESERVED = ("user", "roles", "via")
 _HERE = ("127.0.0.1", "localhost", "::1")
 
 
@@ -70,6 +70,20 @@ def read_roles(value: Any, place: Origin) -> tuple[str, ...]:
     return _texts(place.listed(value), "roles", place)
 
 
+def read_facts(value: Any, place: Origin) -> dict[str, FactType]:
+    """Read the types of facts by name; raises ConfigError."""
+    value = place.parsed(value, "JSON types by fact")
+    if not isinstance(value, dict):
+        raise place.error('must be types by fact: facts = {limit = "number"}')
+    facts: dict[str, FactType] = {}
+    for name, kind in value.items():
+        if kind not in FACT_TYPES:
+            hint = did_you_mean(str(kind), FACT_TYPES) or f"the types are {', '.join(FACT_TYPES)}"
+            raise place.error(f"{name}: unknown type {kind!r}; {hint}")
+        facts[_fact(name, place)] = kind
+    return facts
+
+
 def _texts(value: Any, key: str, at: Origin) -> tuple[str, ...]:
     texts = isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)
     if not texts or not value:
@@ -79,7 +93,7 @@ def _texts(value: Any, key: str, at: Origin) -> tuple[str, ...]:
 
 def _fact(name: str, at: Origin) -> str:
     fact = fact_name(name)
-    if fact is None or fact in _RESERVED:
+    if fact is None or fact in RESERVED:
         raise at.error(f"{name!r} can't be the name of a fact")
     return fact
 

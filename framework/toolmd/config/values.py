@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
+from zoneinfo import ZoneInfo
 
 from toolmd._types.call import fact_name
 from toolmd._types.settings import (
@@ -18,7 +19,7 @@ from toolmd._types.settings import (
     ServeSettings,
     TokenSettings,
 )
-from toolmd.config.identity import read_issuers, read_roles
+from toolmd.config.identity import read_facts, read_issuers, read_roles
 from toolmd.config.origin import Origin
 from toolmd.config.servers import read_servers
 from toolmd.config.services import read_services
@@ -119,6 +120,13 @@ def _flag(value: Any, place: Origin) -> bool:
     raise place.error(f"must be true or false, not {value!r}")
 
 
+def _zone(value: Any, place: Origin) -> str:
+    try:
+        return ZoneInfo(value).key
+    except (ValueError, TypeError, KeyError, OSError):
+        raise place.error(f"must be a time zone such as Europe/Berlin, not {value!r}") from None
+
+
 def _model(value: Any, place: Origin) -> str:
     if not isinstance(value, str) or not value.strip():
         raise place.error(f"must be the name of a model, not {value!r}")
@@ -214,6 +222,8 @@ READERS: Mapping[str, Read] = {
     "chat.model": _model,
     "chat.base_url": _url,
     "identity.issuers": read_issuers,
+    "identity.facts": read_facts,
+    "identity.roles": read_roles,
     "serve.tokens": _tokens,
     "serve.max_connections": _count(1),
     "serve.head_timeout": _count(1),
@@ -227,6 +237,7 @@ READERS: Mapping[str, Read] = {
     "audit.keep_days": _number(MOST, f"a number of days, more than 0 up to {MOST}"),
     "services": read_services,
     "servers": read_servers,
+    "time_zone": _zone,
     "trust_edits": _flag,
     "import_timeout": _seconds,
     "plugins": _names,

@@ -140,7 +140,7 @@ REFUSED = [
     *[("log_blood_pressure", {**PRESSURE, "systolic": v}) for v in (0, 301, 120.5, "120", True)],
     *[("log_blood_pressure", {"systolic": 300, "diastolic": v}) for v in (0, 201)],
     *[("log_blood_pressure", {"systolic": 80, "diastolic": v}) for v in (80, 81)],
-    *[("log_blood_pressure", {**PRESSURE, "pulse": v}) for v in (39, 201, None)],
+    *[("log_blood_pressure", {**PRESSURE, "pulse": v}) for v in (39, 201)],
     ("log_blood_pressure", {**PRESSURE, "position": "Sitting"}),
     ("log_blood_pressure", {"systolic": 120}),
     ("log_blood_pressure", {**PRESSURE, "mood": "great"}),

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 from deciding import approve
+from tests.definitions import few
 
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Limits, Safety
@@ -74,14 +75,14 @@ def test_a_run_approves_only_pending_calls(agreed):
 
 
 def test_an_approved_call_beyond_its_limit_stays_pending(harness, tool, tmp_path):
-    made = tool("act", dict, safety=CONFIRM, limits=Limits(max_calls=1))
+    made = tool("act", dict, safety=CONFIRM, limits=Limits(quotas=few(1)))
     dispatcher = harness(
         made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     )
     decisions = dispatcher.dispatcher.confirmations
     first, second = (dispatcher.call("act").confirmation.id for _ in range(2))
     assert asyncio.run(approve(decisions, first)).success
-    assert asyncio.run(approve(decisions, second)).error.code == "budget_exhausted"
+    assert asyncio.run(approve(decisions, second)).error.code == "quota_exceeded"
     assert asyncio.run(decisions.get(second)).state == "pending"
 
 

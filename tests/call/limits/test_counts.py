@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+from tests.definitions import few
+
 from toolmd._types.call import Budget
 from toolmd._types.call_spec import Limits, Rate
 from toolmd._types.settings import AuditSettings, Settings
@@ -15,24 +17,24 @@ async def nothing():
 
 
 def test_calls_are_counted_for_each_conversation(harness, tool):
-    dispatcher = harness(tool("act", nothing, limits=Limits(max_calls=1)), settings=MEMORY)
+    dispatcher = harness(tool("act", nothing, limits=Limits(quotas=few(1))), settings=MEMORY)
     assert dispatcher.call("act", user="a", conversation="c1").success
     refused = dispatcher.call("act", user="a", conversation="c1")
-    assert (refused.outcome, refused.error.code) == ("denied", "budget_exhausted")
+    assert (refused.outcome, refused.error.code) == ("denied", "quota_exceeded")
     assert dispatcher.call("act", user="a", conversation="c2").success
     assert dispatcher.call("act", user="b", conversation="c1").success
     assert dispatcher.call("act", user="a", conversation="c2", dry_run=True).outcome == "denied"
 
 
 def test_a_call_that_never_started_does_not_count(harness, tool):
-    limits = Limits(max_calls=2, rate=Rate(calls=1, per_s=3600), timeout_s=1)
+    limits = Limits(quotas=few(2), rate=Rate(calls=1, per_s=3600), timeout_s=1)
     dispatcher = harness(tool("act", nothing, limits=limits), settings=MEMORY)
     codes = [dispatcher.call("act").error for _ in range(4)]
     assert [error and error.code for error in codes] == [None, *["rate_limited"] * 3]
 
 
 def test_a_call_that_never_started_releases_exactly_its_own_count(harness, tool):
-    limits = Limits(max_calls=2, max_concurrent=1)
+    limits = Limits(quotas=few(2), max_concurrent=1)
     free = asyncio.Event()
     dispatcher = harness(tool("act", free.wait, limits=limits), settings=MEMORY).dispatcher
 
@@ -44,14 +46,14 @@ def test_a_call_that_never_started_releases_exactly_its_own_count(harness, tool)
         return [late, await first, *[await dispatcher.call("act", "{}") for _ in range(2)]]
 
     codes = [result.error and result.error.code for result in asyncio.run(main())]
-    assert codes == ["rate_limited", None, None, "budget_exhausted"]
+    assert codes == ["rate_limited", None, None, "quota_exceeded"]
 
 
 def test_the_calls_that_tools_make_count_too(harness, tool):
     async def outer(*, context):
         return [(await context.call("inner", {})).outcome for _ in range(3)]
 
-    inner = tool("inner", nothing, limits=Limits(max_calls=2))
+    inner = tool("inner", nothing, limits=Limits(quotas=few(2)))
     dispatcher = harness(inner, tool("outer", outer, context="context"), settings=MEMORY)
     assert dispatcher.call("outer", conversation="c").data == ["ok", "ok", "denied"]
 

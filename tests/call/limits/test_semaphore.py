@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from tests.definitions import few, limited
 from virtual_time import leap
 
 from toolmd._call.denial import CallDenied
@@ -16,11 +17,11 @@ from toolmd._types.call_spec import Limits, Rate
 
 def limits_of(store=None, **limits):
     loop_time = Timing(now=lambda: asyncio.get_running_loop().time())
-    return CallLimits("act", Limits(**limits), store or Store("memory", Path()), loop_time)
+    return CallLimits(limited(Limits(**limits)), store or Store("memory", Path()), loop_time)
 
 
 def running(limits):
-    return limits._store.limits.use().get("act", (None, 0, 0))[1]
+    return limits._store.limits.use().get("act", (None, 0))[1]
 
 
 def test_waiting_calls_start_in_order():
@@ -28,7 +29,7 @@ def test_waiting_calls_start_in_order():
         limits, came = limits_of(max_concurrent=2), []
 
         async def one(name):
-            async with limits.place(Call("act", {})):
+            async with limits.place(Call("act", {}), {}):
                 came.append(name)
                 await asyncio.sleep(1)
 
@@ -43,12 +44,12 @@ def test_waiting_calls_start_in_order():
 def test_a_call_that_waits_too_long_is_denied_at_that_time():
     async def main():
         limits = limits_of(max_concurrent=1, timeout_s=5.0)
-        async with limits.place(Call("act", {})):
+        async with limits.place(Call("act", {}), {}):
             with pytest.raises(CallDenied) as late:
-                async with limits.place(Call("act", {})):
+                async with limits.place(Call("act", {}), {}):
                     pass
             assert "are running: try later" in late.value.failure.message
-        async with limits.place(Call("act", {})):
+        async with limits.place(Call("act", {}), {}):
             return running(limits)
 
     found, took = leap(main())
@@ -61,7 +62,7 @@ def test_a_cancelled_waiter_gives_its_place_to_the_next():
         limits = limits_of(max_concurrent=1)
 
         async def one(seconds):
-            async with limits.place(Call("act", {})):
+            async with limits.place(Call("act", {}), {}):
                 await asyncio.sleep(seconds)
 
         first, second, third = (asyncio.create_task(one(1)) for _ in range(3))
@@ -75,38 +76,44 @@ def test_a_cancelled_waiter_gives_its_place_to_the_next():
 
 def test_a_call_that_would_start_too_late_gives_back_place_and_count():
     async def main():
-        limits = limits_of(max_concurrent=2, max_calls=3, rate=Rate(1, 3600.0))
+        limits = limits_of(max_concurrent=2, quotas=few(3), rate=Rate(1, 3600.0))
         call = Call("act", {}, caller=Caller(user="ada"))
-        async with limits.place(call):
+        async with limits.place(call, {}):
             for _ in range(5):
                 with pytest.raises(CallDenied) as late:
-                    async with limits.place(call):
+                    async with limits.place(call, {}):
                         pass
                 assert late.value.failure.code == "rate_limited"
-            assert limits._store.limits.use()["act"][1:] == (1, 1)
+            assert limits._store.limits.use()["act"][1:] == (1,)
+            await limits.check(call, {})
         return running(limits)
 
     assert leap(main())[0] == 0
 
 
-@pytest.mark.parametrize(("most", "told"), [(1, "once"), (2, "2 times"), (0, "0 times")])
+@pytest.mark.parametrize(("most", "told"), [(1, "1 call per"), (2, "2 calls per")])
 def test_a_call_beyond_the_limit_is_denied_with_the_limit(most, told):
     async def main():
-        limits = limits_of(max_calls=most)
+        limits = limits_of(quotas=few(most))
         for _ in range(most):
-            async with limits.place(Call("act", {})):
+            async with limits.place(Call("act", {}), {}):
                 pass
         with pytest.raises(CallDenied) as often:
-            async with limits.place(Call("act", {})):
+            async with limits.place(Call("act", {}), {}):
                 pass
-        assert f"called {told} in a conversation" in often.value.failure.message
+        assert f"{most} of {told} conversation ever" in often.value.failure.message
 
     leap(main())
 
 
 @pytest.mark.parametrize(
     ("limits", "binds"),
-    [({}, False), ({"max_calls": 0}, True), ({"max_concurrent": 1}, True), ({"retries": 1}, False)],
+    [
+        ({}, False),
+        ({"quotas": few(3)}, True),
+        ({"max_concurrent": 1}, True),
+        ({"retries": 1}, False),
+    ],
 )
 def test_limits_apply_only_if_they_are_set(limits, binds):
     assert limits_of(**limits).binds is binds
@@ -119,8 +126,10 @@ def test_a_call_waits_as_long_as_it_might_run():
         async def main(timeout_s=timeout_s, budget=budget):
             limits = limits_of(max_concurrent=1, timeout_s=timeout_s)
             async with AsyncExitStack() as stack:
-                await stack.enter_async_context(limits.place(Call("act", {})))
+                await stack.enter_async_context(limits.place(Call("act", {}), {}))
                 with pytest.raises(CallDenied):
-                    await stack.enter_async_context(limits.place(Call("act", {}, budget=budget)))
+                    await stack.enter_async_context(
+                        limits.place(Call("act", {}, budget=budget), {})
+                    )
 
         assert leap(main())[1] == pytest.approx(waits, abs=0.11)

@@ -150,7 +150,7 @@ class Fleet:
                 with psycopg.connect(self.url, dbname=database, autocommit=True) as connection:
                     answer = connection.execute(statement)  # type: ignore[arg-type]
                     return answer.fetchall() if answer.description else []
-            except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
+            except psycopg.errors.UndefinedTable:
                 # The tables are being made.
                 return []
             except psycopg.OperationalError:

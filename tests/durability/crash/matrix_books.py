@@ -9,6 +9,8 @@ import office
 from matrix_work import ROUND, noted
 from takeovers import TakeOvers, Waits
 
+from toolmd._types.confirmation import Confirmation
+
 MOST = 3
 """The Max Calls of a tool."""
 
@@ -144,8 +146,10 @@ def _failed(fleet: Fleet) -> tuple[FailedRun, ...]:
 
 
 def _payments(fleet: Fleet) -> dict[str, int]:
+    # A record is a JSON list of the fields; the arguments are the second one of a call.
+    mark = f"data::json->{Confirmation._fields.index('call')}->1->>'mark'"
     rows = fleet.ask(
-        "SELECT id, call::json->1->>'mark' FROM toolmd.confirmation WHERE state = 'approved'",
+        f"SELECT id, {mark} FROM toolmd.confirmation WHERE state = 'approved'",
         "shop",
     )
     made = [(line[1], line[4]) for line in noted(fleet.shop, "pay") if line[0] == "began"]
@@ -172,7 +176,7 @@ def _rounds(shop: Path) -> tuple[int, int, int]:
             begun[name] += ROUND
             continue
         told[name] += 1
-        if what != "ok" and code != ["budget_exhausted"]:
+        if what != "ok" and code != ["quota_exceeded"]:
             bad.add(name)
     well = [name for name in begun if begun[name] == told[name] and name not in bad]
     over = sum(times > MOST for times in ran.values())

@@ -8,7 +8,7 @@ from toolmd._types.schema import Schema
 from toolmd._types.skill import SkillSpec
 
 LOWER = ("min_confidence", "backoff_s", "minimum", "min_length", "min_items")
-UPPER = ("timeout_s", "retries", "max_rows", "max_bytes", "max_calls", "max_concurrent",
+UPPER = ("timeout_s", "retries", "max_rows", "max_bytes", "max_concurrent",
          "maximum", "max_length", "max_items")  # fmt: skip
 DEMANDS = ("requires_confirmation", "explicit_intent", "requires_auth",
            "unique", "sensitive", "verbatim", "durable")  # fmt: skip

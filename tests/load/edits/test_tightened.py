@@ -2,6 +2,7 @@
 
 import pytest
 from policies import FULL, edited, spec_of
+from tests.definitions import few
 
 from toolmd._load.weakening import tightened, weakened
 
@@ -18,7 +19,7 @@ def test_stricter_new_fields_apply_to_the_old_tool() -> None:
 
     assert tightened(OLD, now).safety.min_confidence == 0.9
     assert tightened(free, OLD).requires_auth
-    assert tightened(edited("- **Max Calls**: 20\n"), OLD).limits.max_calls == 20
+    assert tightened(edited("- **Max Calls**: 20\n"), OLD).limits.quotas == few(20)
 
 
 def test_weaker_new_fields_do_not_apply_to_the_old_tool() -> None:

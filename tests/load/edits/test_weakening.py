@@ -212,7 +212,8 @@ def test_a_finding_shows_values_as_the_file_has_them(field, before, after) -> No
         ("- **Enum**: aspirin, ibuprofen\n", ["aspirin", "ibuprofen"]),
         ("- **Allowed Domains**: api.example.org, *.care.example.org\n",
          ["api.example.org", "*.care.example.org"]),
-        ("- **Max Calls**: 20\n", 20),
+        ("- **Max Calls**: 20\n",
+         [{"amount": 20, "per": ["conversation"], "window": "ever"}]),
     ],
 )  # fmt: skip
 def test_a_finding_has_the_old_value_as_json_and_a_removed_one_as_none(line, before) -> None:

@@ -146,6 +146,8 @@ def _remedy(result: Any, workspace: Any, supplied: dict[str, str]) -> str:
             facts = workspace.tools[result.tool].call_spec.requires_context
             lacking = [f"--context {fact}=VALUE" for fact in facts if not supplied.get(fact)]
             return f"add {' '.join(lacking)}, what the host knows about the caller"
+        case "not_allowed" if roles := workspace.tools[result.tool].call_spec.allowed_roles:
+            return f"add --role {roles[0]}, a role of the user" if not result.error.details else ""
         case "missing_confidence":
             return "add --confidence N, the model's confidence"
         case "no_explicit_intent" | "not_stated_by_user":

@@ -25,6 +25,7 @@ from toolmd._parse.words import MAX_KEY, fold, heading_text, is_slip, plain, sec
 from toolmd._types.code import Code
 from toolmd._types.definition import Noun
 from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.identity import Identity
 from toolmd._types.operation import read_operation
 from toolmd._types.source import Position, Source
 
@@ -324,10 +325,14 @@ class Definition:
 
 
 def open_definition(
-    text: str, path: str | PathLike[str], kind: str, places: Places | None = None
+    text: str,
+    path: str | PathLike[str],
+    kind: str,
+    places: Places | None = None,
+    identity: Identity | None = None,
 ) -> tuple[Definition | None, tuple[Diagnostic, ...]]:
     """Read a file down to its sections; return None and the diagnostics if it can't be read."""
-    page = Page(fspath(path), source_lines(text), places=places or Places())
+    page = Page(fspath(path), source_lines(text), places=places or Places(), identity=identity)
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
         what = f"the file is over {MAX_BYTES // 1024} KiB"
         help_ = "split it, or move its prose elsewhere"

@@ -41,6 +41,15 @@ def _older_forms(definition: Definition, values: dict[str, Any]) -> None:
         values["requires_context"] = tuple(dict.fromkeys((*facts, "patient")))
     if values.pop("disable_model_invocation", False):
         values["model_invocation"] = False
+    if values.get("allowed_roles"):
+        if values.get("requires_auth") is False:
+            definition.page.error(
+                Code.CONFLICT,
+                definition.document.mark,
+                "Allowed Roles need a user, and Requires Auth is no",
+                "remove **Requires Auth**",
+            )
+        values["requires_auth"] = True
     named = values.pop("patient_from", None)
     if named is None:
         return

@@ -96,7 +96,7 @@ _DISABLE = Row(
 TOOL_METADATA = SectionTable(
     "Metadata", "The tool's name and its requirements on the caller.", ("Meta", "Info"),
     needed=True,
-    fields=(*_HEAD, *_OF_TOOLS[:2], _PATIENT, _OF_TOOLS[2], _TAGS, *_OF_TOOLS[3:]))
+    fields=(*_HEAD, *_OF_TOOLS[:2], _PATIENT, *_OF_TOOLS[2:4], _TAGS, *_OF_TOOLS[4:]))
 SKILL_METADATA = SectionTable(
     "Metadata", "The skill's name and the tools and skills that it may use.", ("Meta", "Info"),
     needed=True,
@@ -107,9 +107,14 @@ INVOCATION = (*_OF_SKILLS[6:], _DISABLE)
 SAFETY = SectionTable(
     "Safety", "Conditions for a call to run; checked on every call, through every interface.",
     restricts=True, fields=rows_of(Safety))
+_OF_LIMITS = rows_of(Limits)
+_MAX_CALLS = Row(
+    "count", "`3` is read as `Quota: 3 calls per conversation ever`.", "", "Max Calls", "max_calls",
+    restricts=True,
+    aliases=("Maximum Calls", "Max Call", "Max Number Of Calls", "Max Calls Per Conversation"))
 LIMITS = SectionTable(
     "Limits", "Limits on the time, size and number of calls.", restricts=True,
-    fields=rows_of(Limits))
+    fields=(*_OF_LIMITS[:-2], _MAX_CALLS, *_OF_LIMITS[-2:]))
 _WHEN_TO_USE = SectionTable(
     "When to use", "Prose for the model, after the description in every export.",
     ("When to use it", "When to use this tool", "When to use this skill", "Usage"))

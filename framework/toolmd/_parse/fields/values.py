@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Bullets, Comment, Node, prose
 from toolmd._parse.fields.entries import Fields, Unread
+from toolmd._parse.fields.quotas import read_quotas
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import (
     code_text,
@@ -26,6 +27,7 @@ from toolmd._types.intent import keyword_of, language_and_word
 from toolmd._types.operation import METHODS, read_operation
 from toolmd._types.remote_tool import read_remote_tool
 from toolmd._types.schedule import cron_text
+from toolmd.errors import did_you_mean
 
 ValueReader = Callable[[Page, Row, Node], Any]
 _T = TypeVar("_T")
@@ -250,7 +252,7 @@ def report_remark(page: Page, remark: Mark) -> None:
 
 _OTHER_FIELDS = {
     "requires_confirmation": "; for a condition, write `- **Confirm When**: …`",
-    "max_calls": "; for calls in a time, write `- **Rate**: …`",
+    "max_calls": "; for calls in a time, write `- **Quota**: 3 calls per user per day`",
 }
 _OF_MORE = frozenset(" /<>=")  # the signs of a value that may be meant for one of these
 
@@ -325,6 +327,25 @@ def _list(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     if known.restricts and not any(read):
         raise Unread("name at least one, separated by commas")
     return tuple(word for word in read if word)
+
+
+_ANY_ROLE = frozenset(("any", "all", "everyone", "everybody", "anyone", "anybody", "*"))
+
+
+def _roles(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
+    roles = _list(page, known, entry)
+    for role in roles:
+        if role.casefold() in _ANY_ROLE:
+            raise Unread(f"name the roles of which one suffices; without {known.name}, any will do")
+        if role.casefold().startswith(("not ", "!")):
+            rule = f"`!('{role.split()[-1]}' in caller.roles)`"
+            raise Unread(f"for all but some, write a rule: {rule}")
+        there_are = page.identity.roles if page.identity is not None else ()
+        if there_are and role not in there_are:
+            mark = page.mark(role, entry.value.line, entry.value.column)
+            help_ = did_you_mean(role, there_are) or f"the roles are {', '.join(there_are)}"
+            page.error(Code.UNKNOWN_ROLE, mark, f"the settings have no role '{role}'", help_)
+    return roles
 
 
 _EVERY = "every "
@@ -455,6 +476,7 @@ READERS: Mapping[str, ValueReader] = {
     "keywords": read_keywords,
     "patterns": _patterns,
     "context": _context,
+    "roles": _roles,
     "suppliers": _suppliers,
     "schedule": _schedule,
     "inputs": _inputs,
@@ -462,7 +484,12 @@ READERS: Mapping[str, ValueReader] = {
     "function": read_function,
     "duration": alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
     "size": alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
-    "rate": alone(scalars.rate, "Rate spaces the starts of calls: write `3/s` or `100/min`"),
+    "rate": alone(
+        scalars.rate,
+        "Rate spaces the starts of all callers: write `3/s` or `100/min`; "
+        "for a count, write `- **Quota**: 3 calls per user per day`",
+    ),
+    "quotas": read_quotas,
     "batch": alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
     "expression": _expression,
     "pattern": _pattern,

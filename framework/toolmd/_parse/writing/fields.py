@@ -150,6 +150,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "prose": str,
     "word": str,
     "context": ", ".join,
+    "roles": ", ".join,
     "suppliers": lambda facts: ", ".join(f"{fact} from {name}" for fact, name in facts.items()),
     "schedule": code,
     "inputs": lambda said: "\n".join(f"- {name}: {literal(text)}" for name, text in said.items()),
@@ -169,6 +170,9 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "duration": seconds,
     "size": _size,
     "rate": str,
+    "quotas": lambda quotas: (
+        str(quotas[0]) if len(quotas) == 1 else "\n".join(f"- {one}" for one in quotas)
+    ),
     "batch": str,
     "expression": code,
     "pattern": code,

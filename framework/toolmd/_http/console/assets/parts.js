@@ -140,12 +140,12 @@ export async function act(place, work) {
   }
 }
 
-const CHECKS = ["size", "syntax", "lookup", "context", "arguments", "confidence", "intent", "review", "confirmation", "limits", "run"];
+const CHECKS = ["size", "syntax", "lookup", "context", "arguments", "permission", "confidence", "intent", "review", "confirmation", "limits", "run"];
 const STOPS = {
   malformed_call: "syntax", unknown_tool: "lookup", auth_required: "context", context_required: "context", not_allowed: "context",
   invalid_arguments: "arguments", missing_argument: "arguments", low_confidence: "confidence", missing_confidence: "confidence",
   no_explicit_intent: "intent", not_stated_by_user: "intent", review_required: "review", rejected: "confirmation",
-  rate_limited: "limits", budget_exhausted: "limits", domain_not_approved: "limits",
+  rate_limited: "limits", quota_exceeded: "limits", budget_exhausted: "limits", domain_not_approved: "limits",
 };
 const MARKS = { passed: "✓", stopped: "✕", pending: "?" };
 const STATES = { passed: "passed", stopped: "denied here", pending: "pending here", unreached: "not reached" };
@@ -155,18 +155,20 @@ function asks(one) {
   const { safety = {}, limits = {} } = one.policy ?? {}, own = one.safety ?? {};
   const properties = one.input_schema?.properties ?? {}, needed = one.input_schema?.required?.length ?? 0;
   const either = (own.intent_keywords ?? safety.intent_keywords ?? []).map((word) => `“${word}”`).join(" or ");
+  const ofCaller = (rule) => /\b(caller|now)\b/.test(rule.expression);
   const say = (value, words) => (value === undefined || value === null || value === false ? [] : [words]);
   return {
     size: ["a reply of at most 256 KiB, 32 calls, 32 levels"],
     syntax: ["one JSON object, no key twice"],
     lookup: ["a tool of this snapshot"],
-    context: [...say(one.requires_auth, "a signed-in user"), ...(one.requires_context ?? []).map((fact) => `the ${fact}, supplied by the host`)],
-    arguments: [`${many(Object.keys(properties).length, "parameter")}, ${needed || "none"} required`, ...(one.rules ?? []).map((rule) => rule.message)],
+    context: [...say(one.requires_auth, "a signed-in user"), ...(one.requires_context ?? []).map((fact) => `the ${fact}, supplied by the host`), ...say(one.allowed_roles, (one.allowed_roles ?? []).join(" or "))],
+    permission: (one.rules ?? []).filter(ofCaller).map((rule) => rule.message),
+    arguments: [`${many(Object.keys(properties).length, "parameter")}, ${needed || "none"} required`, ...(one.rules ?? []).filter((rule) => !ofCaller(rule)).map((rule) => rule.message)],
     confidence: say(safety.min_confidence, `a confidence of at least ${safety.min_confidence}`),
     intent: say(safety.explicit_intent, `the user says ${either || "so"}`),
     review: say(safety.escalate_when, `a person reviews it when ${safety.escalate_when}`),
     confirmation: safety.requires_confirmation || safety.sensitivity === "critical" ? ["a person confirms every call"] : say(safety.confirm_when, `a person confirms when ${safety.confirm_when}`),
-    limits: Object.entries(limits).filter(([key]) => !["timeout_s", "retries", "max_rows", "max_bytes"].includes(key)).map(([key, value]) => `${key.replaceAll("_", " ")} ${typeof value === "object" ? Object.values(value).join(" per ") : value}`),
+    limits: Object.entries(limits).filter(([key]) => !["timeout_s", "retries", "max_rows", "max_bytes"].includes(key)).map(([key, value]) => `${key.replaceAll("_", " ")} ${key === "quotas" ? value.map((one) => `${one.amount} ${one.of ? `of ${one.of}` : "calls"} per ${one.per.join(" and ")} ${one.window}`).join(", ") : typeof value === "object" ? Object.values(value).join(" per ") : value}`),
     run: [...say(limits.timeout_s, `within ${limits.timeout_s} s`), ...say(limits.retries, many(limits.retries, "retry").replace("retrys", "retries")), ...say(limits.max_bytes, `at most ${limits.max_bytes} bytes`)],
   };
 }
@@ -176,7 +178,7 @@ export function checks(tool, result) {
   const error = result?.error, names = [...CHECKS];
   let last = "run", end = { ok: "passed", waiting: "pending", allowed: "unreached" }[result?.outcome] ?? "stopped";
   if (["confirm", "review"].includes(result?.outcome)) [last, end] = [result.outcome === "confirm" ? "confirmation" : "review", "pending"];
-  else if (result?.outcome === "denied") last = STOPS[error?.code] ?? "guards";
+  else if (result?.outcome === "denied") last = error?.code === "not_allowed" && error.details?.length ? "permission" : (STOPS[error?.code] ?? "guards");
   if (last === "guards") names.splice(-2, 0, "guards");
   const wanted = { ...asks(tool), guards: ["the rules of plugins and guards"] };
   const reason = result?.outcome === "allowed" ? "A dry run ends here: all checks before have passed." : result?.outcome === "ok" ? "" : (error?.message ?? result?.message ?? "");
@@ -198,7 +200,7 @@ export function labels(one) {
     [safety.sensitivity === "critical", "critical", "danger"], [safety.requires_confirmation && safety.sensitivity !== "critical", "confirmed", "guard"],
     [safety.confirm_when, "confirmed when…", "guard"], [safety.escalate_when, "reviewed when…", "guard"],
     [safety.min_confidence, `confidence ≥ ${safety.min_confidence}`, "guard"], [safety.explicit_intent, "explicit intent", "guard"],
-    [one.policy?.requires_auth, "user", "plain"], ...(one.policy?.requires_context ?? []).map((fact) => [true, fact, "plain"]),
+    [one.policy?.requires_auth, "user", "plain"], ...(one.policy?.requires_context ?? []).map((fact) => [true, fact, "plain"]), ...(one.policy?.allowed_roles ?? []).map((role) => [true, role, "guard"]),
     [limits.rate, "rate", "plain"], [one.read_only, "read only", "calm"], [one.durable, "durable", "calm"],
   ].filter(([holds]) => holds).map(([, word, tone]) => [word, tone]);
 }

@@ -301,6 +301,10 @@ def is_slip(word: str, name: str) -> bool:
         return False
     if len(name) <= _SHORT and len(word) == len(name) and sorted(word) != sorted(name):
         return False  # `time` does not misspell `type`
+    if len(word) == len(name):
+        changed = [at for at, (a, b) in enumerate(zip(word, name, strict=True)) if a != b]
+        if len(changed) == 2 and changed[1] - changed[0] == 2:  # noqa: PLR2004 - two of three letters
+            return False  # `Allowed Codes` does not misspell `Allowed Roles`
     return distance(word, name) <= (1 if len(name) < _LONG else 2)
 
 

@@ -6,7 +6,7 @@ from dataclasses import fields as fields_of
 from typing import Any, Literal
 
 from toolmd._parse import scalars
-from toolmd._parse.blocks import Block, Bullets, Node, Paragraph, Table, mark_of, prose
+from toolmd._parse.blocks import Block, Bullets, Fence, Node, Paragraph, Table, mark_of, prose
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.fields.entries import Fields, fences, implied, name_fields, report_duplicate
 from toolmd._parse.fields.table import PARAMETER
@@ -395,6 +395,8 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
 
 def _is_sentence(block: Block) -> bool:
     """Return whether a block is a paragraph that defines no parameter: `name (str): …` does."""
+    if isinstance(block, Fence) and block.content.strip() in {"", "{}", "[]"}:
+        return True
     if not isinstance(block, Paragraph) or block.mark.text.startswith((":", "@")):
         return False
     lines = (read_signature(Mark(line.strip(), 1, 1)) for line in block.mark.text.split("\n"))

@@ -188,6 +188,8 @@ def _unread_rule(block: Block) -> Mark | None:
 def _rule(page: Page, item: Node) -> Rule | None:
     """Read `` `expression`: message ``; the expression must be in a code span."""
     text = flow(item.mark.text)
+    if text.startswith("**`"):
+        text = text[2:].replace("`**", "`", 1)
     ticks = len(text) - len(text.lstrip("`"))
     end = text.find("`" * ticks, ticks) if ticks else -1
     below = [block for block in item.blocks if not isinstance(block, Comment)]

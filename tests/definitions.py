@@ -4,16 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+from toolmd._types.call_spec import Limits, ToolCallSpec
+from toolmd._types.quota import EVER, Quota
+from toolmd._types.schema import Schema
+from toolmd._types.source import Source
+
 
 def records(file: Path) -> list[Any]:
     """Return the records, a line of JSON each, that stand whole in a file others write to."""
     text = file.read_text("utf-8") if file.exists() else ""
     return [json.loads(line) for line in text.split("\n")[:-1]]
-
-from toolmd._types.call_spec import Limits, ToolCallSpec
-from toolmd._types.quota import EVER, Quota
-from toolmd._types.schema import Schema
-from toolmd._types.source import Source
 
 
 def tool(name: str, parameters: str = "None", extra: str = "") -> str:

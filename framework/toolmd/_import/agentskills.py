@@ -20,10 +20,9 @@ from toolmd._import.names import (
 )
 from toolmd._import.policy import Policy, restricting
 from toolmd._import.report import ImportReport, known_title
-from toolmd._parse.blocks import Part, with_headings
+from toolmd._parse.blocks import Node, Part, with_headings
 from toolmd._parse.blocks import prose as written
 from toolmd._parse.document.front_matter import read_front_matter
-from toolmd._parse.fields.entries import Entry
 from toolmd._parse.fields.table import section_of
 from toolmd._parse.outline import outline, source_lines
 from toolmd._parse.page import Page
@@ -99,7 +98,7 @@ def _key(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def _value(entry: Entry) -> Any:
+def _value(entry: Node) -> Any:
     return entry.text if entry.listed is None else [mark.text for mark in entry.listed]
 
 

@@ -96,7 +96,7 @@ def test_a_form_of_every_control_calls_the_tool_with_just_what_is_filled_in(visi
     expect(page.locator(".result .outcome")).to_have_text("allowed")
     page.get_by_role("button", name="Call", exact=True).click()
     expect(page.locator(".result .outcome")).to_have_text("ok")
-    expect(page.locator(".check.is-passed")).to_have_count(11)
+    expect(page.locator(".check.is-passed")).to_have_count(12)
     assert served.called()[-1]["arguments"] == {
         "item": "masks",
         "amount": 3,

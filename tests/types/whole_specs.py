@@ -1,5 +1,6 @@
 """A tool and a skill that set every field of a definition."""
 
+from toolmd._types.approval import Approval, Escalation
 from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety
 from toolmd._types.quota import Quota
 from toolmd._types.schema import Parameter, Schema
@@ -106,7 +107,19 @@ TOOL = ToolSpec(
         sensitivity="high",
         explicit_intent=True,
         intent_keywords=("log", "note"),
+        text="Log {name}?",
         crisis_when="size(doses) > 5",
+    ),
+    approvals=(
+        Approval(
+            "Many",
+            "size(doses) > 4",
+            ("doctor",),
+            "Log {name}?",
+            3600.0,
+            (Escalation(600.0, ("head",)),),
+        ),
+        Approval("All", "always", "'doctor' in approver.roles"),
     ),
     limits=Limits(
         timeout_s=2.5,

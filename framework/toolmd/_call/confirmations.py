@@ -29,6 +29,7 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
 from toolmd._types.settings import Settings
 from toolmd._types.verdict import Action, Problem, Verdict
+from toolmd._types.visible import value_text, visible
 from toolmd._validation import (
     ArgumentsValidator,
     InvalidArgumentsError,
@@ -624,19 +625,13 @@ def prompt_of(
         words: A sentence with the user's words.
     """
     names = given if isinstance(given, Mapping) else read_object(given)
-    told = ", ".join(f"{name}: {_told(shown[name])}" for name in shown if name in names)
+    lists = {one.name for one in call_spec.parameters if one.shape.types == ("array",)}
+    told = ", ".join(f"{name}: {value_text(shown[name], is_list=name in lists)}"
+                     for name in shown if name in names)  # fmt: skip
     what = call_spec.name.replace("_", " ").replace("-", " ")
     critical = call_spec.safety.sensitivity == "critical"
     ending = "Please confirm these details are correct." if critical else "Is this correct?"
     return f"I'd like to {what}{': ' if told else ''}{told}.{words} {ending}"
-
-
-def _told(value: Any) -> str:
-    if isinstance(value, str):
-        return " ".join(value.split())
-    if isinstance(value, list) and not any(isinstance(item, dict | list) for item in value):
-        return ",".join(_told(item) for item in value) or "none"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _named(one: OpenApproval, now: float) -> str:
@@ -672,6 +667,7 @@ def _words_of(
         return ""
     with tool.hiding(arguments):
         said = hidden(said)
+    said = visible(said)
     return f" You said: “{said if len(said) <= MAX_WORDS else f'…{said[-MAX_WORDS:]}'}”."
 
 

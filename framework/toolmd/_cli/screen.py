@@ -3,7 +3,6 @@
 import json
 import logging
 import os
-import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO
 from unicodedata import category, east_asian_width
 
+from toolmd._types.visible import visible
 from toolmd.errors import ImplementationError
 
 DEBUG = "TOOLMD_DEBUG"
@@ -27,9 +27,6 @@ _CODES: dict[Paint, int] = {
     "yellow": 33,
     "cyan": 36,
 }
-
-
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 _kept: list[TextIO] = []
@@ -161,8 +158,8 @@ def read_stdin(what: str, most: int = -1) -> bytes:
 
 
 def printable(text: str) -> str:
-    """Replace control characters by their code points: a file's text must not steer a terminal."""
-    return _CONTROL.sub(lambda match: f"<U+{ord(match[0]):04X}>", text.replace("\n", " "))
+    """Replace what can't be seen by its code point: a file's text must not steer a terminal."""
+    return "\t".join(map(visible, text.replace("\n", " ").split("\t")))
 
 
 def for_people(text: str) -> str:

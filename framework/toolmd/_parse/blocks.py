@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from toolmd._parse.page import Mark
-from toolmd._parse.words import comments, split, without_comments
+from toolmd._parse.words import comments, flow, plain, split, without_comments
+from toolmd._types.field import Row
 
+_NOWHERE = Mark("", 1, 1)
 _BOXES = {"[ ] ": False, "[x] ": True, "[X] ": True}
 
 
@@ -26,17 +28,38 @@ class Fence:
 
 
 @dataclass(slots=True)
-class Item:
-    """A bullet: its first paragraph and the blocks nested below it."""
+class Node:
+    """A bullet, a row or a line: `key: value` where it has a key, and the blocks below it."""
 
-    mark: Mark
-    line: int
-    column: int
+    key: Mark
+    """The whole text of a node without a value."""
+    value: Mark
     blocks: "list[Block]" = field(default_factory=list)
+    mark: Mark = _NOWHERE
+    """The whole text of a bullet."""
+    column: int = 0
+    """The indentation of a bullet."""
+    keyed: bool = True
+    """Whether it is `key: value`; `- Required` is not."""
     checked: bool | None = None
-    """Whether the checkbox before its text is ticked; None without a checkbox."""
+    """Whether the checkbox before a bullet's text is ticked; None without a checkbox."""
     comments: tuple[str, ...] = ()
-    """The HTML comments after its text."""
+    """The HTML comments after a bullet's text."""
+    headed: bool = False
+    """Whether it is a heading, read as a bullet."""
+    listed: list[Mark] | None = None
+    """The value as a list, if front matter has one."""
+    implied: bool = False
+    """Whether a word or a sign implies it, as in `name?`."""
+    known: Row | None = None
+    """The field that the key names, if it was already found."""
+
+    @classmethod
+    def bullet(cls, mark: Mark, column: int = 0) -> "Node":
+        """Build a bullet from its text; `[x]` or `[ ]` at its start is a checkbox."""
+        node = cls(mark, mark, column=column)
+        node.begin(mark)
+        return node
 
     def begin(self, mark: Mark) -> None:
         """Set the text; `[x]` or `[ ]` at its start is a checkbox, comments end it."""
@@ -46,19 +69,42 @@ class Item:
         while before and text.endswith(before[-1]):
             self.comments = (before[-1], *self.comments)
             text = text.removesuffix(before.pop()).rstrip()
-        self.mark = mark._replace(text=text) if self.comments else mark
+        self.mark = mark = mark._replace(text=text) if self.comments else mark
+        pair = split(mark)
+        self.keyed = pair is not None
+        self.key, self.value = (pair.key, pair.value) if pair else (mark, mark._replace(text=""))
 
     @property
-    def items(self) -> "list[Item]":
+    def items(self) -> "list[Node]":
         """Return the bullets nested directly below."""
         return [item for block in self.blocks if isinstance(block, Bullets) for item in block.items]
+
+    @property
+    def entry(self) -> "Node | None":
+        """Return the node if it is `key: value`, or None."""
+        return self if self.keyed else None
+
+    @property
+    def written(self) -> Mark:
+        """Return the value, or the key where there is none."""
+        return self.value if self.value.text else self.key
+
+    @property
+    def name(self) -> str:
+        """Return the key without markup."""
+        return plain(self.key.text)
+
+    @property
+    def text(self) -> str:
+        """Return the value on one line, without comments."""
+        return flow(self.value.text)
 
 
 @dataclass(slots=True)
 class Bullets:
     """A list, bulleted or numbered."""
 
-    items: list[Item]
+    items: list[Node]
     ordered: bool
 
 
@@ -152,7 +198,7 @@ def _list(block: Bullets) -> str:
     return "\n".join(lines)
 
 
-def _item(item: Item) -> str:
+def _item(item: Node) -> str:
     """Return a bullet's text, with a bold key written as `**Key**: value`."""
     text = _lines(item.mark.text)
     if item.checked is not None:

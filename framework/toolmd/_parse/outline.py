@@ -13,7 +13,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_block.table import escapedSplit
 from markdown_it.token import Token
 
-from toolmd._parse.blocks import Block, Bullets, Comment, Fence, Item, Paragraph, Part, Raw, Table
+from toolmd._parse.blocks import Block, Bullets, Comment, Fence, Node, Paragraph, Part, Raw, Table
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import comments, without_comments
 from toolmd._types.code import Code
@@ -119,12 +119,8 @@ def report_unread(page: Page, stream: list[Token]) -> None:
 
 def too_deep(page: Page, mark: Mark) -> None:
     """Report the first line of a list that nests too deep to be read."""
-    page.error(
-        Code.NESTED_TOO_DEEP,
-        mark,
-        f"lists may nest {MAX_LIST_DEPTH} levels deep; this line is deeper and can't be read",
-        "make the object flatter",
-    )
+    what = f"lists may nest {MAX_LIST_DEPTH} levels deep; this line is deeper and can't be read"
+    page.error(Code.NESTED_TOO_DEEP, mark, what, "make the object flatter")
 
 
 def extra_cells(page: Page, line: int, after: int, columns: int) -> list[Mark]:
@@ -233,7 +229,7 @@ class _Cursor:
     def _plain(self, token: Token) -> Bullets:
         """Read one-line bullets directly from the lines."""
         start, end = token.map or [0, 0]
-        levels: list[list[Item]] = [[]]
+        levels: list[list[Node]] = [[]]
         for number, line in enumerate(self.page.lines[start:end], start + 1):
             indent = line.index("-")
             level = indent // BULLET_INDENT
@@ -244,10 +240,7 @@ class _Cursor:
             elif level < len(levels) - 1:
                 del levels[level + 1 :]
             mark = Mark(mdTrim(line[indent + 2 :]), number, indent + 3)
-            item = Item(mark, number, indent)
-            if mark.text.startswith("[") or mark.text.endswith("-->"):
-                item.begin(mark)
-            levels[-1].append(item)
+            levels[-1].append(Node.bullet(mark, indent))
         return Bullets(levels[0], ordered=False)
 
     def _list(self, opening: Token) -> Bullets:
@@ -257,16 +250,16 @@ class _Cursor:
         self.lists -= 1
         return Bullets(items, opening.type == "ordered_list_open")
 
-    def _opened(self, opening: Token) -> Item:
+    def _opened(self, opening: Token) -> Node:
         line = (opening.map or [0])[0] + 1
         source = self.page.lines[line - 1] if line <= len(self.page.lines) else ""
         source = source.expandtabs(4) if "\t" in source else source
         indent = len(source) - len(source.lstrip())
         if self.lists == MAX_LIST_DEPTH + 1:
             too_deep(self.page, self.page.mark(source.strip(), line))
-        return Item(Mark("", line, indent + 1), line, indent)
+        return Node.bullet(Mark("", line, indent + 1), indent)
 
-    def _filled(self, item: Item) -> Item:
+    def _filled(self, item: Node) -> Node:
         for token in takewhile(lambda token: token.type != "list_item_close", self.stream):
             if token.type == "heading_open":
                 text = "#" * int(token.tag[1]) + " " + self.inside()
@@ -287,12 +280,9 @@ class _Cursor:
         closed = end - start > 1 and last.startswith(token.markup) and not last.strip(last[:1])
         mark = self.page.mark(token.markup, line)
         if not closed:
-            self.page.error(
-                Code.UNCLOSED_FENCE,
-                mark,
-                "this code fence is never closed, so everything below it is code",
-                f"write {token.markup} on a line of its own where the code ends",
-            )
+            what = "this code fence is never closed, so everything below it is code"
+            help_ = f"write {token.markup} on a line of its own where the code ends"
+            self.page.error(Code.UNCLOSED_FENCE, mark, what, help_)
         return Fence(mark, token.info.strip(), token.content)
 
     def _comment(self, token: Token, line: int) -> list[Block]:
@@ -300,12 +290,9 @@ class _Cursor:
         text = token.content.rstrip()
         end = text.rfind("-->")
         if end < 0:
-            self.page.error(
-                Code.UNCLOSED_COMMENT,
-                self.page.mark("<!--", line),
-                "this comment is never closed, so everything below it is hidden",
-                "write --> where the comment ends",
-            )
+            what = "this comment is never closed, so everything below it is hidden"
+            help_ = "write --> where the comment ends"
+            self.page.error(Code.UNCLOSED_COMMENT, self.page.mark("<!--", line), what, help_)
         comment = Comment(Mark("\n".join(comments(text)) or text.strip(), line, 1))
         behind = without_comments(text).strip()
         if not behind or end <= 0:

@@ -11,6 +11,7 @@ from toolmd._types.identity import Identity
 from toolmd._types.schema import Parameter
 from toolmd._types.source import Position, Span
 
+Fix = tuple[Edit, ...]
 NameKind = Literal["definition", "parameter", "variable", "section", "example"]
 
 
@@ -140,32 +141,20 @@ class Page:
         lines = self.hidden if line <= len(self.hidden) else self.lines
         return lines[line - 1] if 0 < line <= len(lines) else ""
 
-    def error(
-        self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
-    ) -> None:
+    def error(self, code: Code, mark: Mark, message: str, help_: str = "", fix: Fix = ()) -> None:
         """Report a problem that keeps the definition from loading."""
         self._report(Severity.ERROR, code, mark, message, help_, fix)
 
-    def warn(
-        self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
-    ) -> None:
+    def warn(self, code: Code, mark: Mark, message: str, help_: str = "", fix: Fix = ()) -> None:
         """Report a problem that was repaired."""
         self._report(Severity.WARNING, code, mark, message, help_, fix)
 
-    def hint(
-        self, code: Code, mark: Mark, message: str, help_: str = "", fix: tuple[Edit, ...] = ()
-    ) -> None:
+    def hint(self, code: Code, mark: Mark, message: str, help_: str = "", fix: Fix = ()) -> None:
         """Report a possible improvement."""
         self._report(Severity.HINT, code, mark, message, help_, fix)
 
     def _report(
-        self,
-        severity: Severity,
-        code: Code,
-        mark: Mark,
-        message: str,
-        help_: str,
-        fix: tuple[Edit, ...],
+        self, severity: Severity, code: Code, mark: Mark, message: str, help_: str, fix: Fix
     ) -> None:
         mark = self._found(mark)
         more = mark.text.count("\n")
@@ -212,12 +201,12 @@ class Page:
         return any(d.severity is Severity.ERROR for d in self.diagnostics)
 
 
-def replace(mark: Mark, text: str) -> tuple[Edit, ...]:
+def replace(mark: Mark, text: str) -> Fix:
     """Build the fix that replaces a mark within one line by `text`."""
     return (Edit(mark.line, mark.column, mark.line, mark.column + len(mark.text), text),)
 
 
-def insert_below(line: int, text: str) -> tuple[Edit, ...]:
+def insert_below(line: int, text: str) -> Fix:
     """Build the fix that inserts a whole line below `line`."""
     return (Edit(line + 1, 1, line + 1, 1, text + "\n"),)
 
@@ -233,12 +222,9 @@ def decode(data: bytes, path: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
     """
     page = Page(path, [])
     if len(data) > MAX_BYTES:
-        page.error(
-            Code.FILE_TOO_LARGE,
-            Mark("", 1, 1),
-            f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read",
-            "split it, or move its prose elsewhere",
-        )
+        what = f"the file has {len(data):,} bytes; at most {MAX_BYTES:,} are read"
+        help_ = "split it, or move its prose elsewhere"
+        page.error(Code.FILE_TOO_LARGE, Mark("", 1, 1), what, help_)
         return None, tuple(page.diagnostics)
     try:
         return data.decode("utf-8"), ()
@@ -246,10 +232,6 @@ def decode(data: bytes, path: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
         before = data[: error.start]
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8", "replace")) + 1
-        page.error(
-            Code.NOT_UTF8,
-            Mark("", line, column),
-            f"the file is not UTF-8: byte {data[error.start]:#04x} at offset {error.start}",
-            "save it as UTF-8",
-        )
+        what = f"the file is not UTF-8: byte {data[error.start]:#04x} at offset {error.start}"
+        page.error(Code.NOT_UTF8, Mark("", line, column), what, "save it as UTF-8")
         return None, tuple(page.diagnostics)

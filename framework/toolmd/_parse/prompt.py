@@ -37,12 +37,9 @@ def parse_prompt(
     said["sections"] = definition.kept()
     for section in definition.document.others:
         if section_of("prompt", section.title) is None:
-            definition.page.error(
-                Code.MISPLACED_FIELD,
-                section.mark,
-                f"'{section.title}' is not a section of a prompt, so no model would read it",
-                f"write `### {section.title}` below `## Prompt`, or remove it",
-            )
+            what = f"'{section.title}' is not a section of a prompt, so no model would read it"
+            help_ = f"write `### {section.title}` below `## Prompt`, or remove it"
+            definition.page.error(Code.MISPLACED_FIELD, section.mark, what, help_)
     return definition.finish(PromptSpec, said)
 
 
@@ -58,12 +55,9 @@ def _check_fields(definition: Definition, arguments: tuple[Parameter, ...]) -> N
         }
         for name in [name for name, is_set in found.items() if is_set]:
             assert section is not None
-            definition.page.error(
-                Code.MISPLACED_FIELD,
-                section.mark,
-                f"{name} of {argument.name} has no effect: a prompt is text, not a call",
-                "remove it; a tool may have it",
-            )
+            what = f"{name} of {argument.name} has no effect: a prompt is text, not a call"
+            help_ = "remove it; a tool may have it"
+            definition.page.error(Code.MISPLACED_FIELD, section.mark, what, help_)
 
 
 def _check_text(definition: Definition, text: str, arguments: tuple[Parameter, ...]) -> None:
@@ -89,12 +83,9 @@ def _check_text(definition: Definition, text: str, arguments: tuple[Parameter, .
                 Code.PROMPT_ARGUMENT, mark, message, f"{hint}; `\\{place.written}` is plain text"
             )
     for name in [name for name in names if name not in used]:
-        page.warn(
-            Code.PROMPT_ARGUMENT,
-            section.mark,
-            f"the argument '{name}' is not in the text",
-            f"write `{{{name}}}` where its value belongs, or remove it",
-        )
+        what = f"the argument '{name}' is not in the text"
+        help_ = f"write `{{{name}}}` where its value belongs, or remove it"
+        page.warn(Code.PROMPT_ARGUMENT, section.mark, what, help_)
 
 
 def _mark_of(definition: Definition, heading: Mark, written: str) -> Mark:

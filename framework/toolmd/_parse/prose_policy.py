@@ -92,12 +92,9 @@ def _report(page: Page, sentence: str, policy: _Policy) -> None:
     name, _, value = policy.field.partition(": ")
     short = sentence.rstrip(".;")
     short = short if len(short) <= _SHOWN else short[: _SHOWN - 1] + "…"
-    page.warn(
-        Code.PROSE_POLICY,
-        _place(page, sentence),
-        f"'{short}' {policy.what}, but no field enforces it",
-        f"add `- **{name}**: {value}` under `## {section}`, or reword it",
-    )
+    what = f"'{short}' {policy.what}, but no field enforces it"
+    help_ = f"add `- **{name}**: {value}` under `## {section}`, or reword it"
+    page.warn(Code.PROSE_POLICY, _place(page, sentence), what, help_)
 
 
 def stated(sentence: str) -> list[_Policy]:

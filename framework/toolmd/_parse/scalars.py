@@ -1,6 +1,7 @@
 """Single values as people write them: yes and no, numbers, durations, sizes, lists."""
 
 import math
+from collections.abc import Mapping
 
 from pydantic import JsonValue
 
@@ -14,42 +15,37 @@ _FALSE = {"false", "no", "n", "off", "optional"}
 _TRUE_SIGNS = {"✅", "✔", "☑", "✓", "🟢"}
 _FALSE_SIGNS = {"❌", "✖", "✗", "✘", "☐", "🔴"}
 
-_SECONDS = {
-    "ms": 0.001,
-    "millisecond": 0.001,
-    "milliseconds": 0.001,
-    "s": 1,
-    "sec": 1,
-    "secs": 1,
-    "second": 1,
-    "seconds": 1,
-    "m": 60,
-    "min": 60,
-    "mins": 60,
-    "minute": 60,
-    "minutes": 60,
-    "h": 3600,
-    "hr": 3600,
-    "hour": 3600,
-    "hours": 3600,
-    "d": 86400,
-    "day": 86400,
-    "days": 86400,
+_UNITS: Mapping[str, Mapping[str, tuple[float, str]]] = {
+    "duration": {
+        "ms": (0.001, "ms msec msecs millis millisecond milliseconds"),
+        "s": (1, "s sec secs second seconds"),
+        "min": (60, "m min mins minute minutes"),
+        "h": (3600, "h hr hrs hour hours"),
+        "d": (86400, "d day days"),
+    },
+    "size": {
+        "B": (1, "b byte bytes"),
+        "KB": (1024, "k kb kib kilobytes kibibytes"),
+        "MB": (1024**2, "m mb mib megabytes mebibytes"),
+        "GB": (1024**3, "gb gib gigabytes gibibytes"),
+    },
 }
-_BYTES = {
-    "": 1,
-    "b": 1,
-    "byte": 1,
-    "bytes": 1,
-    "kb": 1024,
-    "kib": 1024,
-    "k": 1024,
-    "mb": 1024**2,
-    "mib": 1024**2,
-    "m": 1024**2,
-    "gb": 1024**3,
-    "gib": 1024**3,
+"""The units of a kind of value: how many of the smallest one, and the words for it."""
+_FACTORS = {
+    kind: {word: factor for factor, words in units.values() for word in words.split()}
+    for kind, units in _UNITS.items()
 }
+UNITS: Mapping[str, Mapping[str, str]] = {
+    kind: {word: unit for unit, (_, words) in units.items() for word in words.split()}
+    for kind, units in _UNITS.items()
+} | {
+    "rate": {
+        f"per{word}": f"/{unit}"
+        for unit in ("s", "min")
+        for word in _UNITS["duration"][unit][1].split()
+    }
+}
+"""The kinds of value that have units: a folded word after a field's name to the unit."""
 
 
 def boolean(text: str) -> bool | None:
@@ -100,18 +96,14 @@ def _ungrouped(text: str) -> str:
 
 def duration(text: str) -> float | None:
     """Read `10s`, `500 ms` or `2 minutes` as seconds, at least a millionth."""
-    amount, unit = _amount(text)
-    if amount is None or unit not in _SECONDS or amount <= 0:
-        return None
-    return float(round(amount * _SECONDS[unit], 6)) or None
+    value = _amount(text, "duration")
+    return None if value is None else float(round(value, 6)) or None
 
 
 def size(text: str) -> int | None:
     """Read `64KB`, `1 MiB` or `512` as bytes, at least 1; K is 1,024."""
-    amount, unit = _amount(text)
-    if amount is None or unit not in _BYTES or amount <= 0:
-        return None
-    return int(amount * _BYTES[unit]) or None
+    value = _amount(text, "size")
+    return None if value is None else int(value) or None
 
 
 def rate(text: str) -> Rate | None:
@@ -122,7 +114,9 @@ def rate(text: str) -> Rate | None:
     calls = whole(head.strip().removesuffix("calls").removesuffix("requests"))
     tail = tail.strip()
     per = duration(tail if tail[:1].isdigit() else f"1{tail}") if sep else None
-    return Rate(calls=calls, per_s=per) if calls and per and per < _SECONDS["h"] else None
+    return (
+        Rate(calls=calls, per_s=per) if calls and per and per < _FACTORS["duration"]["h"] else None
+    )
 
 
 def batch(text: str) -> Batch | None:
@@ -286,9 +280,12 @@ def _json(text: str) -> JsonValue | None:
     return value
 
 
-def _amount(text: str) -> tuple[int | float | None, str]:
+def _amount(text: str, kind: str) -> float | None:
+    """Return a number above 0 times its unit; a size may have none."""
     word = plain(text).strip().lower()
     at = 0
     while at < len(word) and (word[at].isdigit() or word[at] in ".,_"):
         at += 1
-    return number(_ungrouped(word[:at])), word[at:].strip()
+    amount, unit = number(_ungrouped(word[:at])), word[at:].strip()
+    factor = 1 if kind == "size" and not unit else _FACTORS[kind].get(unit)
+    return amount * factor if amount is not None and factor is not None and amount > 0 else None

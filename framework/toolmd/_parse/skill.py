@@ -4,10 +4,10 @@ from fnmatch import fnmatchcase
 from os import PathLike
 from typing import Any
 
-from toolmd._parse.blocks import Paragraph, Table, prose
+from toolmd._parse.blocks import Node, Paragraph, Table, prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.metadata import read_metadata
-from toolmd._parse.fields.entries import Entry, name_fields, read_entries
+from toolmd._parse.fields.entries import name_fields, read_entries
 from toolmd._parse.page import Mark, Places
 from toolmd._parse.parameters.schema import read_section
 from toolmd._parse.parameters.types import known_type
@@ -86,12 +86,9 @@ def _output(definition: Definition) -> Output:
     for entry in fields.unknown:
         if report_unknown(page, entry, section.table):
             continue
-        page.warn(
-            Code.UNKNOWN_FIELD,
-            entry.key,
-            f"the Output Schema has no part '{entry.name}'; it is kept as prose",
-            "the parts are Success, Message, Data and Error",
-        )
+        what = f"the Output Schema has no part '{entry.name}'; it is kept as prose"
+        help_ = "the parts are Success, Message, Data and Error"
+        page.warn(Code.UNKNOWN_FIELD, entry.key, what, help_)
         read.prose.append(Paragraph(Mark(f"**{entry.name}**: {entry.text}", entry.key.line, 1)))
         read.prose += entry.blocks
     if fold(said.get("type", "")) not in {"", "skillresult"}:
@@ -100,13 +97,13 @@ def _output(definition: Definition) -> Output:
     return Output(**{name: said[name] for name in _PARTS if name in said})
 
 
-def _row(row: list[Mark]) -> Entry:
+def _row(row: list[Mark]) -> Node:
     """Build the entry of a table row with a part, a type and a description."""
     text = " - ".join(cell.text for cell in row[1:] if cell.text)
-    return Entry(row[0], Mark(text, row[1].line, row[1].column))
+    return Node(row[0], Mark(text, row[1].line, row[1].column))
 
 
-def _behind_type(entry: Entry) -> str:
+def _behind_type(entry: Node) -> str:
     """Return the text after the type, as in `boolean - Whether it worked`, and nested blocks."""
     word, _, rest = entry.text.partition(" ")
     text = rest.lstrip(" " + SEPARATORS) if known_type(word) is not None else entry.text

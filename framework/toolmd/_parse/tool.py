@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any
 
 from toolmd._expressions import CALLER, NOW, CheckedExpression, Checker, ExpressionError
-from toolmd._parse.blocks import Block, Bullets, Comment, Item, Paragraph, Raw, mark_of, prose
+from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Raw, mark_of, prose
 from toolmd._parse.document.approvals import check_text, read_approvals
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.examples import read_examples
@@ -85,12 +85,9 @@ def _sent_in(definition: Definition, said: Mapping[str, Any]) -> None:
     named = ", ".join(one.name for one in said["parameters"] if one.shape.sent_in)
     section = definition.section("Parameters")
     if named and section is not None and read_operation(said.get("implemented_by", "")) is None:
-        definition.page.warn(
-            Code.MISPLACED_FIELD,
-            section.mark,
-            f"Sent In of {named} has no effect: no web service implements this tool",
-            "remove it, or write `**Implemented By**: http METHOD PATH` below `## Metadata`",
-        )
+        what = f"Sent In of {named} has no effect: no web service implements this tool"
+        help_ = "remove it, or write `**Implemented By**: http METHOD PATH` below `## Metadata`"
+        definition.page.warn(Code.MISPLACED_FIELD, section.mark, what, help_)
 
 
 @dataclass(slots=True)
@@ -131,22 +128,15 @@ class _Conditions:
         if any_type:
             return True
         if checked.schema is not None and checked.schema.types not in ((), ("boolean",)):
-            page.error(
-                Code.INVALID_EXPRESSION,
-                mark,
-                f"the {what} `{source}` returns {checked.schema.types[0]}, not true or false",
-                "compare it with something",
-            )
+            message = f"the {what} `{source}` returns {checked.schema.types[0]}, not true or false"
+            page.error(Code.INVALID_EXPRESSION, mark, message, "compare it with something")
             return False
         optional = {p.name for p in self.parameters if not p.required and not p.shape.has_default}
         becomes, prefix = _WITHOUT.get(what, _DENIED)
         for name in sorted(checked.program.unguarded & optional):
-            page.warn(
-                Code.RULE_MAY_NOT_COMPUTE,
-                mark,
-                f"the {what} reads '{name}', which a call may leave out: that call {becomes}",
-                f"write `{prefix.format(name)} …`, or make '{name}' required",
-            )
+            message = f"the {what} reads '{name}', which a call may leave out: that call {becomes}"
+            help_ = f"write `{prefix.format(name)} …`, or make '{name}' required"
+            page.warn(Code.RULE_MAY_NOT_COMPUTE, mark, message, help_)
         return True
 
     def _compile(
@@ -195,13 +185,10 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
                 if conditions.check(mark, rule.expression, "rule"):
                     rules.append(rule)
         elif (unread := _unread_rule(block)) is not None:
-            page.error(
-                Code.UNREADABLE_RULE,
-                unread,
-                "this is not read as a rule, so nothing would enforce it",
-                "write each rule as a bullet directly below `## Rules`: "
-                "`` - `a < b`: The message if it is false. ``",
-            )
+            what = "this is not read as a rule, so nothing would enforce it"
+            help_ = "write each rule as a bullet directly below `## Rules`: "
+            help_ += "`` - `a < b`: The message if it is false. ``"
+            page.error(Code.UNREADABLE_RULE, unread, what, help_)
         elif own and not (isinstance(block, Paragraph) and says_none(block.mark.text)):
             words.append(block)
     definition.document.keep(section, words, section.parts)
@@ -221,16 +208,18 @@ def _unread_rule(block: Block) -> Mark | None:
             return mark_of(block)
 
 
-def _rule(page: Page, item: Item) -> Rule | None:
+def _rule(page: Page, item: Node) -> Rule | None:
     """Read `` `expression`: message ``; the expression must be in a code span."""
     text = flow(item.mark.text)
+    if text.startswith("**`"):
+        text = text[2:].replace("`**", "`", 1)
     ticks = len(text) - len(text.lstrip("`"))
     end = text.find("`" * ticks, ticks) if ticks else -1
     below = [block for block in item.blocks if not isinstance(block, Comment)]
     if end < 0 or not all(isinstance(block, Paragraph) for block in below):
         page.error(
             Code.UNREADABLE_RULE,
-            item.mark if item.mark.text else Mark(" ", item.line, 1),
+            item.mark if item.mark.text else Mark(" ", item.mark.line, 1),
             "this rule has no expression in a code span, so nothing would enforce it",
             "write `` - `systolic > diastolic`: Systolic must be above diastolic. ``",
         )
@@ -239,22 +228,16 @@ def _rule(page: Page, item: Item) -> Rule | None:
     behind = text[end + ticks :]
     between, another, _ = behind.partition("`")
     if another and fold(between) in _JOINING and not set(between) & set(SEPARATORS):
-        page.error(
-            Code.UNREADABLE_RULE,
-            item.mark,
-            "this rule has two expressions, and only the first would be enforced",
-            "write a bullet for each, or one expression: `` `a > 0 && b > 0` ``",
-        )
+        what = "this rule has two expressions, and only the first would be enforced"
+        help_ = "write a bullet for each, or one expression: `` `a > 0 && b > 0` ``"
+        page.error(Code.UNREADABLE_RULE, item.mark, what, help_)
         return None
     words = [behind.lstrip(SEPARATORS + " >→⇒"), *prose(below).split()]
     message = " ".join(word for word in words if word)
     if not message:
-        page.hint(
-            Code.MISSING_FIELD,
-            item.mark,
-            "the rule has no message for the model",
-            "write after a colon what is wrong when the rule is false",
-        )
+        what = "the rule has no message for the model"
+        help_ = "write after a colon what is wrong when the rule is false"
+        page.hint(Code.MISSING_FIELD, item.mark, what, help_)
     return Rule(expression=expression, message=message or f"{expression} must hold")
 
 
@@ -280,19 +263,12 @@ def _safety(definition: Definition, conditions: _Conditions) -> Safety:
         )
     explicit, keywords = fields.entry("explicit_intent"), fields.entry("intent_keywords")
     if explicit and values.get("explicit_intent") and not values.get("intent_keywords"):
-        page.error(
-            Code.MISSING_FIELD,
-            explicit.key,
-            "Explicit Intent needs Intent Keywords: without them every call is denied",
-            "add `- **Intent Keywords**: word, word`",
-        )
+        what = "Explicit Intent needs Intent Keywords: without them every call is denied"
+        help_ = "add `- **Intent Keywords**: word, word`"
+        page.error(Code.MISSING_FIELD, explicit.key, what, help_)
     if keywords and values.get("intent_keywords") and "explicit_intent" not in values:
-        page.warn(
-            Code.MISSING_FIELD,
-            keywords.key,
-            "Intent Keywords without Explicit Intent; read as `Explicit Intent: yes`",
-            "add `- **Explicit Intent**: yes`",
-        )
+        what = "Intent Keywords without Explicit Intent; read as `Explicit Intent: yes`"
+        page.warn(Code.MISSING_FIELD, keywords.key, what, "add `- **Explicit Intent**: yes`")
         values["explicit_intent"] = True
     return Safety(**values)
 
@@ -323,12 +299,9 @@ def _limits(
         if entry is not None:
             page.named("parameter", batch.parameter, entry.value)
         if batch.parameter not in arrays and entry is not None:
-            page.error(
-                Code.FIELD_MISMATCH,
-                entry.value,
-                f"Max Batch splits '{batch.parameter}', which is not an array parameter",
-                f"name one of {', '.join(arrays)}" if arrays else "remove Max Batch",
-            )
+            what = f"Max Batch splits '{batch.parameter}', which is not an array parameter"
+            help_ = f"name one of {', '.join(arrays)}" if arrays else "remove Max Batch"
+            page.error(Code.FIELD_MISMATCH, entry.value, what, help_)
     quotas = values.get("quotas", ())
     if (entry := fields.entry("quotas")) is not None and quotas:
         for quota, mark in zip(quotas, quota_marks(entry), strict=False):

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as changed
 from functools import lru_cache
 
-from toolmd._parse.blocks import Block, Bullets, Comment, Paragraph, Part, Raw, Table
-from toolmd._parse.fields.entries import Entry, Unread
+from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Part, Raw, Table
+from toolmd._parse.fields.entries import Unread
 from toolmd._parse.fields.table import (
     KEY_BY_FOLD,
     PARAMETER,
@@ -38,13 +38,20 @@ RESTRICTIONS: dict[str, tuple[SectionTable, Row]] = {
 _LONG = tuple(key for key in RESTRICTIONS if len(key) >= 8)  # noqa: PLR2004 - surely no other word
 _COMPARES = re.compile(r"[<>=!]=|[<>]|&&|\|\|")
 """The sign of an expression before a message, as rules are written: `` `a < b`: message ``."""
-_ROLES = frozenset(map(fold, (
-    "Role", "Roles", "Requires Role", "Requires Roles", "Required Role", "Required Roles",
-)))  # fmt: skip
-_ONE_OF_THE_ROLES = (
-    "write `**Allowed Roles**: a, b` where one suffices, or a rule: "
-    "`'a' in caller.roles && 'b' in caller.roles`"
+_ROLES = (
+    "does not say whether a caller needs one of the roles or all",
+    "write `**Allowed Roles**: a, b` for one, or `'a' in caller.roles && …` as a rule for all",
 )
+_APPROVAL = (
+    "does not say whether the caller must agree or another person",
+    "write `**Requires Confirmation**: true` below `## Safety` if the caller must agree",
+)
+_UNDECIDED_KEYS = dict.fromkeys(map(fold, (
+    "Role", "Roles", "Requires Role", "Requires Roles", "Required Role", "Required Roles",
+)), _ROLES) | dict.fromkeys(map(fold, (
+    "Approval", "Approval Required", "Needs Approval", "Requires Approval", "Require Approval",
+)), _APPROVAL)  # fmt: skip
+"""Keys that restrict in one of two ways: what they leave open, and the remedy."""
 _UNDECIDED = re.compile(rf"{RESTRICTION} \d+")
 _DECIDE = "write a field or a rule instead of this line, or delete the line"
 """The remedy for a line that an import left for somebody to decide about."""
@@ -66,10 +73,12 @@ def _reads(known: Row, pair: Pair) -> bool:
     text = pair.value.text.strip()
     if known.kind == "expression" and not (text.startswith("`") or set(text) & set("<>=!&|")):
         return False
-    if known.kind in {"hosts", "names"} and not (pair.marked or set(text) & set("._")):
-        return False
+    if known.kind in {"hosts", "names", "roles"} and not set(text) & set("._"):
+        exact = fold(pair.key.text) in RESTRICTIONS  # any word is a value of these kinds
+        if not (pair.marked and exact):
+            return False
     try:
-        READERS[known.kind](Page("", []), known, Entry(pair.key, pair.value))
+        READERS[known.kind](Page("", []), known, Node(pair.key, pair.value))
     except Unread:
         return False
     return True
@@ -138,15 +147,14 @@ def _is_reported(page: Page, mark: Mark) -> bool:
     return any(d.span.line == mark.line and d.severity is Severity.ERROR for d in last)
 
 
-def report_unknown(page: Page, entry: Entry, table: SectionTable) -> bool:
+def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
     """Report a key that no field has: any of a parameter, elsewhere a misplaced restriction."""
     if _UNDECIDED.fullmatch(entry.name):
         key = page.mark(entry.name, entry.key.line, entry.key.column)
         page.error(Code.UNKNOWN_FIELD, key, f"'{entry.name}' waits for a decision", _DECIDE)
         return True
-    if fold(entry.name) in _ROLES:
-        message = f"'{entry.name}' does not say whether a caller needs one of the roles or all"
-        page.error(Code.UNKNOWN_FIELD, entry.key, message, _ONE_OF_THE_ROLES)
+    if (open_ := _UNDECIDED_KEYS.get(fold(entry.name))) is not None:
+        page.error(Code.UNKNOWN_FIELD, entry.key, f"'{entry.name}' {open_[0]}", open_[1])
         return True
     misplaced = RESTRICTIONS.get(fold(entry.name))
     if misplaced is not None and misplaced[0].name != "Parameters":

@@ -301,6 +301,10 @@ def is_slip(word: str, name: str) -> bool:
         return False
     if len(name) <= _SHORT and len(word) == len(name) and sorted(word) != sorted(name):
         return False  # `time` does not misspell `type`
+    if len(word) == len(name):
+        changed = [at for at, (a, b) in enumerate(zip(word, name, strict=True)) if a != b]
+        if len(changed) == 2 and changed[1] - changed[0] == 2:  # noqa: PLR2004 - two of three letters
+            return False  # `Allowed Codes` does not misspell `Allowed Roles`
     return distance(word, name) <= (1 if len(name) < _LONG else 2)
 
 
@@ -334,13 +338,8 @@ def parameter_name(page: Page, mark: Mark) -> str:
         "".join(c if c.isalnum() and c.isascii() else " " for c in name).lower().split()
     )[:_LONGEST]
     if " " in name and read_as.isidentifier():
-        page.warn(
-            Code.INVALID_NAME,
-            mark,
-            f"'{name}' is not a valid parameter name; it was read as '{read_as}'",
-            f"write '{read_as}'",
-            replace(mark, read_as),
-        )
+        what = f"'{name}' is not a valid parameter name; it was read as '{read_as}'"
+        page.warn(Code.INVALID_NAME, mark, what, f"write '{read_as}'", replace(mark, read_as))
         return read_as
     page.error(
         Code.INVALID_NAME,
@@ -361,20 +360,12 @@ def definition_name(page: Page, mark: Mark, name: str) -> str:
     read_as = mended_name(name)
     words = name.replace(" ", "").replace("-", "").replace("_", "")
     if read_as != UNNAMED and words.isalnum() and len(name) <= _LONGEST:
-        page.warn(
-            Code.INVALID_NAME,
-            mark,
-            f"'{name}' is not a valid name; it was read as '{read_as}'",
-            f"write '{read_as}'",
-            replace(mark, read_as),
-        )
+        what = f"'{name}' is not a valid name; it was read as '{read_as}'"
+        page.warn(Code.INVALID_NAME, mark, what, f"write '{read_as}'", replace(mark, read_as))
         return read_as
-    page.error(
-        Code.INVALID_NAME,
-        mark,
-        f"'{name}' is not a valid name",
-        "use small letters, digits and _, at most 64, starting with a letter",
-    )
+    what = f"'{name}' is not a valid name"
+    help_ = "use small letters, digits and _, at most 64, starting with a letter"
+    page.error(Code.INVALID_NAME, mark, what, help_)
     return UNNAMED
 
 

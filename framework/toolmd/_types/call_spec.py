@@ -39,7 +39,7 @@ class Safety:
         "boolean", "A person must agree to each call.", "no", restricts=True,
         compared="demand", aliases=(
             "Confirmation", "Confirmation Required", "Require Confirmation",
-            "Needs Confirmation"))] = None
+            "Needs Confirmation", "Confirm"))] = None
     confirm_when: Annotated[str | None, Row(
         "expression", "A person must agree where this expression over the arguments is true.",
         restricts=True, compared="condition", aliases=(

@@ -124,7 +124,8 @@ class Schema:
         "text",
         "Where a web service gets the argument: `path`, `query`, `header`, `cookie`, `body`, "
         "`form`, each with another name after it if the service has one, or `whole body`. In a "
-        "query or form, `as commas`, `as brackets` or `as json` may follow.",
+        "query or form, `as commas`, `as brackets` or `as json` may follow, "
+        "in a body a media type such as `as application/merge-patch+json`.",
         word="x-sent-in")] = None
     to_model: Annotated[tuple[str, ...] | None, Row(
         "list",

@@ -78,7 +78,7 @@ def test_the_prompt_names_every_argument_in_the_seeds_words(confirmations):
     confirmations.open(safety=Safety(sensitivity="critical"))
     critical = confirmations.request({"title": "a\nb", "time": "09:00"}).confirmation
     assert critical.prompt == (
-        "I'd like to create reminder: title: a b, time: 09:00. "
+        'I\'d like to create reminder: title: "a\\nb", time: 09:00. '
         "Please confirm these details are correct."
     )
 

@@ -1,18 +1,39 @@
-"""The prompt of a pending call names the tool and every argument in plain words."""
+"""The prompt of a pending call names the tool and every argument, and no two values alike."""
+
+import json
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from toolmd._call.confirmations import prompt_of
 from toolmd._types.call_spec import Safety
+from toolmd._types.visible import visible
 
 VALUES = {
-    "a text": ("Walk  the\ndog", "Walk the dog"),
-    "an empty text": ("", ""),
+    "a text": ("Walk the dog", "Walk the dog"),
+    "an empty text": ("", '""'),
     "a number": (1.5, "1.5"),
     "yes": (True, "true"),
     "nothing": (None, "null"),
     "a list": ([1, "a b", None], "1,a b,null"),
-    "an empty list": ([], "none"),
+    "an empty list": ([], "[]"),
+    "a time": ("09:00", "09:00"),
+    "a text with a comma": ("bob, amount: 1", '"bob, amount: 1"'),
+    "a text with a line break": ("echo\nrm\r", '"echo\\nrm\\r"'),
+    "a run of spaces": ("ok" + " " * 500 + "rm", '"ok<U+0020 times 500>rm"'),
+    "spaces at the ends": (" a ", '" a "'),
+    "a text like a number": ("1", '"1"'),
+    "a text like a list": ("[a]", '"[a]"'),
+    "a text with a sign's name": ("<U+200B>", '"\\<U+200B>"'),
+    "what can't be seen": (
+        "a\u200bb\u00adc\ufeffd\U000e0041",
+        "a<U+200B>b<U+00AD>c<U+FEFF>d<U+E0041>",
+    ),
+    "an escape sequence": ("\x1b[2J", "<U+001B>[2J"),
+    "an order of signs": ("a\u202eb\u2028c\u00a0d\u3164", "a<U+202E>b<U+2028>c<U+00A0>d<U+3164>"),
+    "a variation": ("a\ufe0f\U000e0100", "a<U+FE0F><U+E0100>"),
+    "a list of one": (["a"], "[a]"),
     "a list of lists": ([[1], [2]], "[[1], [2]]"),
     "a list of objects": ([1, {"a": "é"}], '[1, {"a": "é"}]'),
     "an object": ({"a": [1, "é"]}, '{"a": [1, "é"]}'),
@@ -41,3 +62,35 @@ def test_a_default_that_the_call_did_not_give_is_not_named(tool):
     assert prompt_of(tool("act").spec, shown, '{"x": 1}') == (
         "I'd like to act: x: 1. Is this correct?"
     )
+
+
+_SIGNS = st.sampled_from(list('ab1 ,:.;"\\[]{}()<U+200B>\n\r\t\u200b\u00a0\u202e\ufe0f…'))
+_TEXTS = (
+    st.text(_SIGNS, max_size=6) | st.text(max_size=4) | st.sampled_from(["null", "true", "1.0"])
+)
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0, 1e22]) | _TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=2),
+    max_leaves=6,
+)
+
+
+@given(_VALUES, _VALUES, _VALUES, _VALUES)
+@example("a", "b, y: c", "a, y: b", "c")
+@example("a" * 3000, 1, "a" * 2999 + "b", 1)
+@example(["a,b"], 1, ["a", "b"], 1)
+@example("", None, None, "")
+def test_two_calls_with_different_values_never_have_the_same_prompt(tool, x1, y1, x2, y2):
+    spec = tool("act").spec
+    one, two = {"x": x1, "y": y1}, {"x": x2, "y": y2}
+    if json.dumps(one) != json.dumps(two):
+        assert prompt_of(spec, one, one) != prompt_of(spec, two, two)
+    shown = prompt_of(spec, one, one)
+    assert visible(shown) == shown
+    assert "  " not in shown
+
+
+def test_a_long_value_is_cut_with_its_length_and_its_hash(tool):
+    prompt = prompt_of(tool("act").spec, {"x": "a" * 5000}, {"x": ""})
+    assert "5000 characters, SHA-256 " in prompt
+    assert len(prompt) < 700

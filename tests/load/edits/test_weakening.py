@@ -23,6 +23,7 @@ from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, Malfor
 
 OLD = spec_of(FULL)
 HARMLESS = {
+    Safety: {"text"},
     ToolSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
                "implemented_by",
                "tags", "examples", "sections", "extra", "source"},
@@ -34,7 +35,7 @@ HARMLESS = {
 }  # fmt: skip
 """The fields that restrict nothing."""
 COMPARED_APART = {
-    ToolSpec: {"parameters", "returns", "rules", "safety", "limits"},
+    ToolSpec: {"parameters", "returns", "rules", "safety", "approvals", "limits"},
     Schema: {"items", "properties", "values", "one_of"},
     SkillSpec: {"parameters", "workflow_sections"},
 }

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable
 
 from toolmd._expressions.templates import pieces
-from toolmd._parse.blocks import Block, Part
+from toolmd._parse.blocks import Block, Node, Part
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.fields.entries import Entry, Fields, name_fields, read_entries
+from toolmd._parse.fields.entries import Fields, name_fields, read_entries
 from toolmd._parse.fields.table import APPROVAL
 from toolmd._parse.fields.values import read_values
 from toolmd._parse.page import Mark, Page
@@ -109,7 +109,7 @@ class _Group:
 
 
 def check_text(
-    page: Page, entry: Entry, text: str, check: Check, parameters: tuple[Parameter, ...]
+    page: Page, entry: Node, text: str, check: Check, parameters: tuple[Parameter, ...]
 ) -> None:
     """Report what stands in the braces of a text for a person and can't be shown."""
     secret = {one.name for one in parameters if one.shape.holds_sensitive}
@@ -130,5 +130,5 @@ def check_text(
             )
 
 
-def _at(page: Page, entry: Entry, text: str) -> Mark:
+def _at(page: Page, entry: Node, text: str) -> Mark:
     return page.mark(text, entry.value.line, entry.value.column)

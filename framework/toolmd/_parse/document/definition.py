@@ -8,7 +8,7 @@ from toolmd._parse.blocks import (
     Block,
     Bullets,
     Comment,
-    Item,
+    Node,
     Paragraph,
     Part,
     Table,
@@ -16,7 +16,6 @@ from toolmd._parse.blocks import (
     with_headings,
 )
 from toolmd._parse.document.front_matter import FrontMatter, read_front_matter
-from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.fields.table import PARAMETER, TABLES, SectionTable, section_of
 from toolmd._parse.outline import outline, source_lines
 from toolmd._parse.page import MAX_BYTES, Mark, Page, Places, replace
@@ -92,12 +91,9 @@ def _title(page: Page, rest: list[Part], kind: str) -> Part | None:
     words = section_title(rest[0].heading.text) if rest else ""
     if rest and not section_of(kind, words):
         return rest[0]
-    page.error(
-        Code.MISSING_TITLE,
-        rest[0].heading if rest else Mark("", 1, 1),
-        "the title is missing",
-        "begin with `# Title` and a paragraph that says what the definition does",
-    )
+    what = "the title is missing"
+    help_ = "begin with `# Title` and a paragraph that says what the definition does"
+    page.error(Code.MISSING_TITLE, rest[0].heading if rest else Mark("", 1, 1), what, help_)
     return None
 
 
@@ -130,12 +126,9 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
         if table is None:
             document.others.append(section)
         elif table.name in document.known:
-            page.error(
-                Code.DUPLICATE_SECTION,
-                section.mark,
-                f"there are two sections '{table.name}'",
-                f"join them; the first is in line {document.known[table.name].mark.line}",
-            )
+            what = f"there are two sections '{table.name}'"
+            help_ = f"join them; the first is in line {document.known[table.name].mark.line}"
+            page.error(Code.DUPLICATE_SECTION, section.mark, what, help_)
         else:
             document.known[table.name] = section
         current = section
@@ -181,8 +174,8 @@ def _has_fields(blocks: list[Block]) -> bool:
     )
 
 
-def _sets(item: Item) -> bool:
-    return item.mark.text.startswith("`") or item_entry(item) is not None
+def _sets(item: Node) -> bool:
+    return item.mark.text.startswith("`") or item.entry is not None
 
 
 def _below(
@@ -206,7 +199,7 @@ def _has_type(part: Part) -> bool:
     for block in part.blocks:
         if isinstance(block, Bullets):
             for item in block.items:
-                entry = item_entry(item)
+                entry = item.entry
                 known = PARAMETER.field(entry.key.text) if entry else None
                 if known is not None and known.attribute in {"types", "required"}:
                     return True
@@ -278,10 +271,10 @@ class Definition:
         report_kept(self.page, section.blocks, section.parts)
         return section.text
 
-    def record(self, attribute: str, entry: Entry) -> None:
+    def record(self, attribute: str, entry: Node) -> None:
         """Record the places of a Metadata value: its own, and those of the names in it."""
         page, at = self.page, entry.value
-        self.places[attribute] = entry.mark.place
+        self.places[attribute] = entry.written.place
         marks: list[Mark] = []
         for word in [] if entry.listed is not None else listed(entry.text):
             marks.append(page.mark(word, at.line, at.column))
@@ -295,7 +288,7 @@ class Definition:
                 for word in mark.text.split()[-1:]:
                     page.named("parameter", plain(word), mark.last(word))
         if attribute == "schedule_inputs":
-            for key in [one.key for item in entry.items if (one := item_entry(item)) is not None]:
+            for key in [one.key for item in entry.items if (one := item.entry) is not None]:
                 page.named("parameter", plain(key.text), key)
         elif attribute == "implemented_by":
             said = read_operation(plain(entry.text))
@@ -334,12 +327,9 @@ def open_definition(
     """Read a file down to its sections; return None and the diagnostics if it can't be read."""
     page = Page(fspath(path), source_lines(text), places=places or Places(), identity=identity)
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "replace")) > MAX_BYTES:
-        page.error(
-            Code.FILE_TOO_LARGE,
-            Mark("", 1, 1),
-            f"the file is over {MAX_BYTES // 1024} KiB",
-            "split it, or move its prose elsewhere",
-        )
+        what = f"the file is over {MAX_BYTES // 1024} KiB"
+        help_ = "split it, or move its prose elsewhere"
+        page.error(Code.FILE_TOO_LARGE, Mark("", 1, 1), what, help_)
         return None, tuple(page.diagnostics)
     if not text.strip("\ufeff \t\r\n"):
         page.error(

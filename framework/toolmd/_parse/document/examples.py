@@ -3,9 +3,8 @@
 from typing import Any
 
 from toolmd._expressions import tokens
-from toolmd._parse.blocks import Block, Bullets, Fence, Item, Paragraph, Part
+from toolmd._parse.blocks import Block, Bullets, Fence, Node, Paragraph, Part
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.fields.entries import Entry, item_entry
 from toolmd._parse.page import Mark, Page, located
 from toolmd._parse.words import code_text, flow, fold, heading_text, plain, split
 from toolmd._types.code import Code
@@ -63,7 +62,7 @@ class _Reader:
                 case Fence():
                     self._fence(block)
                 case Bullets():
-                    left = [item for item in block.items if not self._entry(item_entry(item))]
+                    left = [item for item in block.items if not self._entry(item.entry)]
                     self.beside += [Bullets(left, block.ordered)] if left else []
                 case Paragraph() if self._line(block.mark):
                     pass
@@ -127,9 +126,9 @@ class _Reader:
         pair = split(mark)
         if pair is None or fold(pair.key.text) not in _LABELS:
             return False
-        return not pair.value.text or self._entry(item_entry(Item(mark, mark.line, mark.column)))
+        return not pair.value.text or self._entry(Node.bullet(mark))
 
-    def _entry(self, entry: Entry | None) -> bool:
+    def _entry(self, entry: Node | None) -> bool:
         """Read Arguments, Result or Error; return whether the bullet is one of them."""
         if entry is None:
             return False

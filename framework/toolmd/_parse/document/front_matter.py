@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from toolmd._parse.fields.entries import Entry
+from toolmd._parse.blocks import Node
 from toolmd._parse.page import Mark, Page
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Edit
@@ -19,7 +19,7 @@ MAX_BRACKETS = 64
 class FrontMatter:
     """The content of the YAML block."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[Node] = field(default_factory=list)
     nested: list[tuple[Mark, object]] = field(default_factory=list)
     """The keys whose value is a map, with the map as plain data."""
 
@@ -72,12 +72,9 @@ def _is_key(line: str) -> bool:
 
 def _report_block(page: Page, sign: str, start: int) -> None:
     never = f"the front matter that begins with {sign} is never closed"
-    page.error(
-        Code.FRONT_MATTER,
-        Mark(sign, start + 1, 1),
-        "front matter is read as YAML only" if sign == _TOML else never,
-        "write `key: value` lines between two lines of `---`",
-    )
+    what = "front matter is read as YAML only" if sign == _TOML else never
+    help_ = "write `key: value` lines between two lines of `---`"
+    page.error(Code.FRONT_MATTER, Mark(sign, start + 1, 1), what, help_)
 
 
 def _parse(page: Page, block: list[str]) -> FrontMatter:
@@ -103,13 +100,8 @@ def _parse(page: Page, block: list[str]) -> FrontMatter:
     for number, (_, edit) in enumerate(quoted, 2):
         if edit is not None:
             value = Mark(block[number - 2][edit.column - 1 :].rstrip(), number, edit.column)
-            page.warn(
-                Code.FRONT_MATTER_COLON,
-                value,
-                "a value that contains a colon needs quotes; it was read as quoted",
-                f"write {edit.text}",
-                (edit,),
-            )
+            what = "a value that contains a colon needs quotes; it was read as quoted"
+            page.warn(Code.FRONT_MATTER_COLON, value, what, f"write {edit.text}", (edit,))
     return found
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-from toolmd._parse.blocks import Paragraph, prose
+from toolmd._parse.blocks import Node, Paragraph, prose
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.fields.entries import Entry, Fields, Unread, name_fields, read_entries
+from toolmd._parse.fields.entries import Fields, Unread, name_fields, read_entries
 from toolmd._parse.fields.table import TABLES, SectionTable, section_of
 from toolmd._parse.fields.values import READERS, read_values
 from toolmd._parse.page import Mark, Page, insert_below, replace
@@ -56,15 +56,12 @@ def _older_forms(definition: Definition, values: dict[str, Any]) -> None:
     given = values.setdefault("context", {}).setdefault("patient", named)
     definition.places.setdefault("context", definition.places["patient_from"])
     if given != named:
-        definition.page.error(
-            Code.CONFLICT,
-            definition.document.mark,
-            f"Context reads the patient from {given}, and Patient From from {named}",
-            "keep **Context**, and remove **Patient From**",
-        )
+        what = f"Context reads the patient from {given}, and Patient From from {named}"
+        help_ = "keep **Context**, and remove **Patient From**"
+        definition.page.error(Code.CONFLICT, definition.document.mark, what, help_)
 
 
-def _metadata_entries(definition: Definition) -> tuple[list[Entry], SectionTable]:
+def _metadata_entries(definition: Definition) -> tuple[list[Node], SectionTable]:
     """Return the entries of the front matter and of Metadata; report where the two differ."""
     page, table = definition.page, TABLES[definition.kind][0]
     head = {table.field(e.key.text): e for e in definition.front.entries}
@@ -113,7 +110,7 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
     """Return the keys that Toolmd does not know, each with a warning, and their values."""
     page, table = definition.page, TABLES[definition.kind][0]
     extra: dict[str, Any] = {}
-    maps = [(Entry(key, key._replace(text="")), data) for key, data in definition.front.nested]
+    maps = [(Node(key, key._replace(text="")), data) for key, data in definition.front.nested]
     for entry, data in [*((entry, None) for entry in fields.unknown), *maps]:
         is_map = data is not None
         if _is_misplaced(definition, entry, is_map=is_map) or report_unknown(page, entry, table):
@@ -135,7 +132,7 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
     return extra
 
 
-def _is_misplaced(definition: Definition, entry: Entry, *, is_map: bool) -> bool:
+def _is_misplaced(definition: Definition, entry: Node, *, is_map: bool) -> bool:
     """Report a map in place of a field's one value, and a section that is written as a key."""
     page, table = definition.page, TABLES[definition.kind][0]
     near = nearest(entry.name, [f.name for f in table.fields if f.restricts])
@@ -199,7 +196,7 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
         page.warn(code, mark, what, f"add `- **{name}**: {default}`", fix)
 
 
-def _filled(page: Page, entry: Entry | None, below: int, text: str) -> tuple[Edit, ...]:
+def _filled(page: Page, entry: Node | None, below: int, text: str) -> tuple[Edit, ...]:
     """Build the fix that writes a field below a line, or in place of one without a value."""
     if entry is None:
         return insert_below(below, f"- {text}") if below else ()
@@ -211,10 +208,10 @@ def _filled(page: Page, entry: Entry | None, below: int, text: str) -> tuple[Edi
     return replace(Mark(line[at:], entry.key.line, at + 1), text)
 
 
-def _same(known: Row, a: Entry, b: Entry) -> bool:
+def _same(known: Row, a: Node, b: Node) -> bool:
     """Return whether two entries mean the same: `true` and `yes` do, `1.1` and `1.10` don't."""
 
-    def said(entry: Entry) -> object:
+    def said(entry: Node) -> object:
         value = READERS[known.kind](Page("", []), known, entry)
         return value.replace("-", "_").casefold() if isinstance(value, str) else value
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import yaml
 
-from toolmd._parse.fields.entries import Entry
+from toolmd._parse.blocks import Node
 from toolmd._parse.page import Mark
 
 MAX_DEPTH = 8
@@ -20,7 +20,7 @@ class UnreadableError(Exception):
         self.line, self.column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
 
 
-def compose(block: Sequence[str]) -> tuple[list[Entry], list[tuple[Mark, object]]]:
+def compose(block: Sequence[str]) -> tuple[list[Node], list[tuple[Mark, object]]]:
     """Parse the block's entries and maps; no object is constructed, so nothing can run or expand.
 
     Returns:
@@ -40,18 +40,18 @@ def compose(block: Sequence[str]) -> tuple[list[Entry], list[tuple[Mark, object]
         raise UnreadableError(error.problem or "it is not YAML", place) from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UnreadableError(str(error).split("\n", 1)[0]) from None
-    entries: list[Entry] = []
+    entries: list[Node] = []
     nested: list[tuple[Mark, object]] = []
     if root is not None and not isinstance(root, yaml.MappingNode):
         raise UnreadableError("it is not a list of `key: value`")
     for key, node in _pairs(root) if root is not None else ():
         match node:
             case yaml.ScalarNode():
-                entries.append(Entry(key, _mark(node)))
+                entries.append(Node(key, _mark(node)))
             case yaml.SequenceNode() if all(isinstance(n, yaml.ScalarNode) for n in node.value):
                 listed = [_mark(item) for item in node.value]
                 text = ", ".join(item.text for item in listed)
-                entries.append(Entry(key, key._replace(text=text), listed=listed))
+                entries.append(Node(key, key._replace(text=text), listed=listed))
             case _:
                 nested.append((key, _data(node, 1)))
     return entries, nested

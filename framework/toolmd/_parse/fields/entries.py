@@ -1,13 +1,13 @@
 """Read bullets, rows and lines as entries, and match entries to the fields of a section."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from toolmd._parse.blocks import Block, Bullets, Comment, Fence, Item, Paragraph, Raw, Table
+from toolmd._parse.blocks import Block, Bullets, Comment, Fence, Node, Paragraph, Raw, Table
 from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, SectionTable, elsewhere
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.scalars import boolean
-from toolmd._parse.words import Pair, flow, fold, nearest, plain, says_none, split
+from toolmd._parse.words import Pair, fold, nearest, plain, says_none, split
 from toolmd._types.code import Code
 from toolmd._types.field import Row
 from toolmd._types.schema import KEYWORDS
@@ -26,56 +26,17 @@ class Unread(Exception):  # noqa: N818 - a finding, not an error
         self.instead = instead
 
 
-@dataclass(slots=True)
-class Entry:
-    """A key and its value as written; the value may continue in nested blocks."""
-
-    key: Mark
-    value: Mark
-    blocks: list[Block] = field(default_factory=list)
-    listed: list[Mark] | None = None
-    """The value as a list, if front matter has one."""
-    bare: bool = False
-    """Whether the key is alone, as in `- Required`."""
-    known: Row | None = None
-    """The field that the key names, if it was already found."""
-    checked: bool | None = None
-    """Whether the checkbox before it is ticked; None without a checkbox."""
-    implied: bool = False
-    """Whether a word or a sign implies the entry, as in `name?`."""
-
-    @property
-    def items(self) -> list[Item]:
-        """Return the bullets nested directly below."""
-        return [i for block in self.blocks if isinstance(block, Bullets) for i in block.items]
-
-    @property
-    def mark(self) -> Mark:
-        """Return the value, or the key where there is none."""
-        return self.value if self.value.text else self.key
-
-    @property
-    def name(self) -> str:
-        """Return the key without markup."""
-        return plain(self.key.text)
-
-    @property
-    def text(self) -> str:
-        """Return the value on one line, without comments."""
-        return flow(self.value.text)
-
-
-def implied(key: str, value: str, mark: Mark) -> Entry:
+def implied(key: str, value: str, mark: Mark) -> Node:
     """Build the entry that a word at `mark` implies: `(required)` is `Required: yes`."""
     at = Mark(value, mark.line, mark.column)
-    return Entry(at._replace(text=key), at, implied=True)
+    return Node(at._replace(text=key), at, implied=True)
 
 
 @dataclass(slots=True)
 class EntriesRead:
     """The entries of a section, and its other blocks."""
 
-    entries: list[Entry]
+    entries: list[Node]
     prose: list[Block]
 
 
@@ -89,13 +50,10 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Entrie
             case Table() if (rows := table_entries(block, table)) is not None:
                 read.entries += rows
             case Table() if table.restricts:
-                page.error(
-                    Code.UNREADABLE_VALUE,
-                    block.head[0],
-                    f"this table in {table.name} is not read, so it restricts nothing",
-                    "write two columns, Field and Value, or `- **Field**: value`; "
-                    f"{table.name} has {names(table)}",
-                )
+                what = f"this table in {table.name} is not read, so it restricts nothing"
+                help_ = "write two columns, Field and Value, or `- **Field**: value`; "
+                help_ += f"{table.name} has {names(table)}"
+                page.error(Code.UNREADABLE_VALUE, block.head[0], what, help_)
             case Paragraph() if entries := lines_as_entries(page, block.mark, table):
                 read.entries += entries
             case Comment():
@@ -106,22 +64,19 @@ def read_entries(page: Page, blocks: list[Block], table: SectionTable) -> Entrie
                 read.prose.append(block)
     restricts = table.restricts or any(field.restricts for field in table.fields)
     if restricts and not read.entries and (code := fences(read.prose)):
-        page.error(
-            Code.UNREADABLE_VALUE,
-            code[0].mark,
-            f"a code fence is not read, so {table.name} sets nothing",
-            f"write `- **Field**: value`, one on each line; {table.name} has {names(table)}",
-        )
+        what = f"a code fence is not read, so {table.name} sets nothing"
+        help_ = f"write `- **Field**: value`, one on each line; {table.name} has {names(table)}"
+        page.error(Code.UNREADABLE_VALUE, code[0].mark, what, help_)
     return read
 
 
 def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: EntriesRead) -> None:
-    left: list[Item] = []
+    left: list[Node] = []
     for item in block.items:
         entries = item_entries(page, item, table)
         words = plain(item.mark.text)
         if not entries and table.field(words):
-            entries = [bare_entry(item)]
+            entries = [item]
         if not entries and not item.blocks and says_none(item.mark.text):
             continue
         if not entries and item.mark.text and table.restricts:
@@ -134,42 +89,24 @@ def _from_bullets(page: Page, block: Bullets, table: SectionTable, read: Entries
         read.prose.append(Bullets(left, block.ordered))
 
 
-def _report_bare(page: Page, item: Item, table: SectionTable) -> None:
-    page.error(
-        Code.UNREADABLE_VALUE,
-        item.mark,
-        f"'{_short(item.mark.text)}' in {table.name} is not a field, so its restriction is lost",
-        f"write `- **Field**: value`; {table.name} has {names(table)}",
-    )
+def _report_bare(page: Page, item: Node, table: SectionTable) -> None:
+    what = f"'{_short(item.mark.text)}' in {table.name} is not a field, so its restriction is lost"
+    help_ = f"write `- **Field**: value`; {table.name} has {names(table)}"
+    page.error(Code.UNREADABLE_VALUE, item.mark, what, help_)
 
 
-def item_entry(item: Item) -> Entry | None:
-    """Read a bullet as `key: value`; return None for any other bullet."""
-    pair = split(item.mark)
-    if pair is None:
-        return None
-    return Entry(pair.key, pair.value, item.blocks, checked=item.checked)
-
-
-def bare_entry(item: Item) -> Entry:
-    """Read a bullet that is only a key, such as `- Required`."""
-    end = Mark("", item.line, item.mark.column)
-    return Entry(item.mark, end, item.blocks, bare=True, checked=item.checked)
-
-
-def item_entries(page: Page, item: Item, table: SectionTable) -> list[Entry]:
+def item_entries(page: Page, item: Node, table: SectionTable) -> list[Node]:
     """Read a bullet as `key: value`; a later line that names a field is an entry of its own."""
-    entry = item_entry(item)
-    if entry is None or "\n" not in item.mark.text:
-        return [] if entry is None else [entry]
-    entries = lines_as_entries(page, item.mark, table, below=entry)
-    entry.blocks, entries[-1].blocks = [], item.blocks
+    if not item.keyed or "\n" not in item.mark.text:
+        return [item] if item.keyed else []
+    entries = lines_as_entries(page, item.mark, table, below=item)
+    item.blocks, entries[-1].blocks = [], item.blocks
     return entries
 
 
 def lines_as_entries(
-    page: Page, mark: Mark, table: SectionTable, *, below: Entry | None = None
-) -> list[Entry]:
+    page: Page, mark: Mark, table: SectionTable, *, below: Node | None = None
+) -> list[Node]:
     """Read `**Key**: value` lines; the first names a field, or is that of the entry `below`."""
     entries = [] if below is None else [below]
     for number, text in enumerate(mark.text.split("\n")):
@@ -180,7 +117,7 @@ def lines_as_entries(
         elif pair is not None and _begins(
             table, pair, later=bool(entries), of_bullet=below is not None
         ):
-            entries.append(Entry(pair.key, pair.value))
+            entries.append(Node(pair.key, pair.value))
         elif entries:
             last = entries[-1]
             last.value = last.value._replace(text=f"{last.value.text}\n{text}")
@@ -209,7 +146,7 @@ def _begins(table: SectionTable, pair: Pair, *, later: bool, of_bullet: bool) ->
 _HEADS = {"field", "key", "name", "property", "setting", "item", "aspect", "attribute"}
 
 
-def table_entries(block: Table, table: SectionTable) -> list[Entry] | None:
+def table_entries(block: Table, table: SectionTable) -> list[Node] | None:
     """Read a table of keys and values; return None if its rows do not name fields."""
     if len(block.head) != 2:  # noqa: PLR2004 - a key and a value
         return None
@@ -223,7 +160,7 @@ def table_entries(block: Table, table: SectionTable) -> list[Entry] | None:
     head = fold(block.head[0].text)
     if not any(known) or not (all(known) or not head or head in _HEADS):
         return None
-    return [Entry(row[0], row[1]) for row in rows]
+    return [Node(row[0], row[1]) for row in rows]
 
 
 def fences(blocks: list[Block]) -> list[Fence]:
@@ -248,17 +185,17 @@ _SURE = 6
 class Fields:
     """The entries that name a field of a table, and the others."""
 
-    known: dict[str, tuple[Row, Entry]]
-    unknown: list[Entry]
+    known: dict[str, tuple[Row, Node]]
+    unknown: list[Node]
 
-    def entry(self, attribute: str) -> Entry | None:
+    def entry(self, attribute: str) -> Node | None:
         """Return the entry of a field."""
         found = self.known.get(attribute)
         return found[1] if found else None
 
 
 def name_fields(
-    page: Page, entries: list[Entry], table: SectionTable, kind: str | None = None
+    page: Page, entries: list[Node], table: SectionTable, kind: str | None = None
 ) -> Fields:
     """Match entries to a table's fields; repair or report names that are not in it."""
     fields = Fields({}, [])
@@ -281,7 +218,7 @@ def name_fields(
 _LISTS = frozenset(("list", "names", "context", "patterns", "enum", "hosts", "text"))
 
 
-def report_within(page: Page, table: SectionTable, known: Row, entry: Entry) -> None:
+def report_within(page: Page, table: SectionTable, known: Row, entry: Node) -> None:
     """Report `- **Tags**: a, **Read Only**: yes`, where a part of the value names a field."""
     texts = [entry.value, *(item.mark for item in entry.items if known.kind in _LISTS)]
     texts += [
@@ -297,7 +234,7 @@ def report_within(page: Page, table: SectionTable, known: Row, entry: Entry) -> 
                 page.error(Code.MISPLACED_FIELD, page.mark(found[2], mark.line), what, help_)
 
 
-def _repaired(page: Page, entry: Entry, table: SectionTable) -> Row | None:
+def _repaired(page: Page, entry: Node, table: SectionTable) -> Row | None:
     names = [name for f in table.fields for name in _names(f, table)]
     known = table.field(near) if (near := nearest(entry.name, names)) else None
     if near is None or known is None:
@@ -305,21 +242,11 @@ def _repaired(page: Page, entry: Entry, table: SectionTable) -> Row | None:
     near = near if near in known.aliases else known.name
     key = page.mark(entry.name, entry.key.line, entry.key.column)
     if table.restricts or known.restricts or (known.fits and known.attribute in KEYWORDS):
-        page.error(
-            Code.UNKNOWN_FIELD,
-            key,
-            f"unknown field '{entry.name}'; restrictions are never guessed",
-            f"did you mean '{near}'?",
-            replace(key, near),
-        )
+        what = f"unknown field '{entry.name}'; restrictions are never guessed"
+        page.error(Code.UNKNOWN_FIELD, key, what, f"did you mean '{near}'?", replace(key, near))
         return known
-    page.warn(
-        Code.MISSPELT_FIELD,
-        key,
-        f"'{entry.name}' was read as '{near}'",
-        f"write '{near}'",
-        replace(key, near),
-    )
+    what = f"'{entry.name}' was read as '{near}'"
+    page.warn(Code.MISSPELT_FIELD, key, what, f"write '{near}'", replace(key, near))
     return known
 
 
@@ -329,52 +256,34 @@ def _names(row: Row, table: SectionTable) -> tuple[str, ...]:
     return (row.name, *(name for name in others if len(fold(name)) >= _SURE))
 
 
-def _reported(page: Page, entry: Entry, table: SectionTable, kind: str | None) -> bool:
+def _reported(page: Page, entry: Node, table: SectionTable, kind: str | None) -> bool:
     folded = fold(entry.name)
     if table.restricts:
-        page.error(
-            Code.UNKNOWN_FIELD,
-            entry.key,
-            f"unknown field '{entry.name}' in {table.name}; a restriction that can't be read "
-            "keeps the tool from loading",
-            f"{table.name} has {names(table)}",
-        )
+        what = f"unknown field '{entry.name}' in {table.name}; a restriction that can't be read "
+        what += "keeps the tool from loading"
+        page.error(Code.UNKNOWN_FIELD, entry.key, what, f"{table.name} has {names(table)}")
         return True
     if table.field("types") and folded in UNSUPPORTED:
-        page.error(
-            Code.UNSUPPORTED_FIELD,
-            entry.key,
-            f"'{entry.name}' is a constraint that Toolmd can't enforce",
-            "write it as Minimum, Maximum, Min Length, Enum or a rule under `## Rules`",
-        )
+        what = f"'{entry.name}' is a constraint that Toolmd can't enforce"
+        help_ = "write it as Minimum, Maximum, Min Length, Enum or a rule under `## Rules`"
+        page.error(Code.UNSUPPORTED_FIELD, entry.key, what, help_)
         return True
     misplaced = elsewhere(kind, entry.name, table) if kind else None
     if misplaced is not None and (misplaced[0].restricts or misplaced[1].restricts):
-        page.error(
-            Code.MISPLACED_FIELD,
-            entry.key,
-            f"'{entry.name}' restricts nothing here",
-            f"move it to `## {misplaced[0].name}`",
-        )
+        what = f"'{entry.name}' restricts nothing here"
+        page.error(Code.MISPLACED_FIELD, entry.key, what, f"move it to `## {misplaced[0].name}`")
         return True
     return False
 
 
-def report_duplicate(page: Page, known: Row, entry: Entry, first: Entry) -> None:
+def report_duplicate(page: Page, known: Row, entry: Node, first: Node) -> None:
     """Report a field that is written twice, unless an implied entry agrees with the other."""
     if (entry.implied or first.implied) and boolean(entry.text) is boolean(first.text) is not None:
         return  # as `name?` and `Required: no` do
     if entry.text == first.text and not entry.blocks and not first.blocks:
-        page.warn(
-            Code.DUPLICATE_FIELD,
-            entry.key,
-            f"'{known.name}' is written twice here",
-            f"keep the one in line {first.key.line}",
-        )
+        what = f"'{known.name}' is written twice here"
+        page.warn(Code.DUPLICATE_FIELD, entry.key, what, f"keep the one in line {first.key.line}")
         return
-    page.error(
-        Code.DUPLICATE_FIELD,
-        entry.key,
-        f"'{known.name}' is written twice here, with different values",
-        f"keep one; the other is in line {first.key.line}",
-    )
+    what = f"'{known.name}' is written twice here, with different values"
+    help_ = f"keep one; the other is in line {first.key.line}"
+    page.error(Code.DUPLICATE_FIELD, entry.key, what, help_)

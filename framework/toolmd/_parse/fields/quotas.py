@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from toolmd._parse import scalars
-from toolmd._parse.blocks import prose
-from toolmd._parse.fields.entries import Entry, Unread
+from toolmd._parse.blocks import Node, prose
+from toolmd._parse.fields.entries import Unread
 from toolmd._parse.page import Mark, Page
 from toolmd._parse.words import flow, plain
 from toolmd._types.call import fact_name
@@ -26,7 +26,7 @@ MOST_ROLLING = 10_000
 """The most calls of a rolling window, which keeps each start."""
 
 
-def read_quotas(page: Page, known: Row, entry: Entry) -> tuple[Quota, ...]:
+def read_quotas(page: Page, known: Row, entry: Node) -> tuple[Quota, ...]:
     """Read one quota on the line, or one in each nested bullet."""
     del known
     marks = [entry.value] if entry.text else [item.mark for item in entry.items]
@@ -46,7 +46,7 @@ def read_quotas(page: Page, known: Row, entry: Entry) -> tuple[Quota, ...]:
     return tuple(found)
 
 
-def quota_marks(entry: Entry) -> Iterator[Mark]:
+def quota_marks(entry: Node) -> Iterator[Mark]:
     """Yield where each quota of an entry is written."""
     yield from [entry.value] if entry.text else [item.mark for item in entry.items]
 

@@ -3,10 +3,11 @@
 The rows of Metadata, Safety and Limits stand at the fields of their classes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from toolmd._parse.scalars import UNITS
 from toolmd._parse.words import fold, nearest, plain
 from toolmd._types.approval import Approval
 from toolmd._types.call_spec import CallSpec, Limits, Safety, ToolCallSpec
@@ -14,26 +15,6 @@ from toolmd._types.definition import FileSpec
 from toolmd._types.field import Row, rows_of
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import STEP_KEYS, SkillSpec
-
-_DURATIONS = {
-    "ms": "ms msec msecs millis millisecond milliseconds",
-    "s": "s sec secs second seconds",
-    "min": "min mins minute minutes",
-    "h": "hr hrs hour hours",
-    "d": "day days",
-}
-_SIZES = {
-    "B": "bytes byte b",
-    "KB": "kb kib kilobytes kibibytes",
-    "MB": "mb mib megabytes mebibytes",
-    "GB": "gb gib gigabytes gibibytes",
-}
-UNITS: Mapping[str, Mapping[str, str]] = {
-    "duration": {word: unit for unit, words in _DURATIONS.items() for word in words.split()},
-    "size": {word: unit for unit, words in _SIZES.items() for word in words.split()},
-    "rate": {f"per{one}": f"/{unit}" for unit in ("s", "min") for one in _DURATIONS[unit].split()},
-}
-"""The kinds of value that have units: a folded word after a field's name to the unit."""
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,9 @@ from keyword import iskeyword
 from typing import Any, TypeVar
 
 from toolmd._parse import scalars
-from toolmd._parse.blocks import Bullets, Comment, prose
-from toolmd._parse.fields.entries import Entry, Fields, Unread, item_entry
+from toolmd._parse.blocks import Bullets, Comment, Node, prose
+from toolmd._parse.fields.entries import Fields, Unread
 from toolmd._parse.fields.quotas import read_quotas
-from toolmd._parse.fields.table import UNITS
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import (
     code_text,
@@ -32,7 +31,7 @@ from toolmd._types.remote_tool import read_remote_tool
 from toolmd._types.schedule import cron_text
 from toolmd.errors import did_you_mean
 
-ValueReader = Callable[[Page, Row, Entry], Any]
+ValueReader = Callable[[Page, Row, Node], Any]
 _T = TypeVar("_T")
 
 
@@ -54,14 +53,14 @@ def with_unit(read: Callable[[str], _T | None], kind: str, text: str, unit: str)
     behind = fold(number.lstrip("0123456789.,_ "))
     if not behind:
         return read(number + unit)
-    stated = {UNITS[kind].get(behind), UNITS[kind].get(f"per{behind}")}
+    stated = {scalars.UNITS[kind].get(behind), scalars.UNITS[kind].get(f"per{behind}")}
     return read(text) if unit in stated else None
 
 
 def alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
     """Build a reader for a value alone on its line; `read` returns None if it can't read it."""
 
-    def reader(page: Page, known: Row, entry: Entry) -> _T:
+    def reader(page: Page, known: Row, entry: Node) -> _T:
         value = None if entry.blocks else with_unit(read, known.kind, entry.text, known.unit)
         if value is None:
             raise Unread(
@@ -75,7 +74,7 @@ def alone(read: Callable[[str], _T | None], remedy: str) -> ValueReader:
 whole = alone(scalars.whole, "write a whole number, 0 or above")
 
 
-def number(page: Page, known: Row, entry: Entry) -> int | float:
+def number(page: Page, known: Row, entry: Node) -> int | float:
     """Read a number; a whole one such as `1.0` becomes an integer."""
     value = None if entry.blocks else scalars.number(entry.text)
     if value is None:
@@ -84,7 +83,7 @@ def number(page: Page, known: Row, entry: Entry) -> int | float:
     return int(value) if is_whole else value
 
 
-def count(page: Page, known: Row, entry: Entry) -> int:
+def count(page: Page, known: Row, entry: Node) -> int:
     """Read a whole number above 0."""
     value: int = whole(page, known, entry)
     if value == 0:
@@ -92,7 +91,7 @@ def count(page: Page, known: Row, entry: Entry) -> int:
     return value
 
 
-def share(page: Page, known: Row, entry: Entry) -> float:
+def share(page: Page, known: Row, entry: Node) -> float:
     """Read a number from 0 to 1."""
     value = number(page, known, entry)
     if not 0 <= value <= 1:
@@ -107,7 +106,7 @@ _LONGEST = 256
 """In letters; a place of this length is no slip of the pen."""
 
 
-def read_function(page: Page, known: Row, entry: Entry) -> str:
+def read_function(page: Page, known: Row, entry: Node) -> str:
     """Return `module:function`, `http METHOD PATH` or `mcp SERVER TOOL`, or raise Unread.
 
     A kebab module is written as snake, since its file may have either name.
@@ -160,7 +159,7 @@ _NAMES = {
 }
 
 
-def read_keywords(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
+def read_keywords(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     """Read the keywords of a line and of the bullets below it, those without a language first.
 
     A language holds for the words behind it, up to the next language or semicolon.
@@ -213,16 +212,16 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
             shown = entry.text or ("the text below it" if entry.blocks else "nothing")
             page.error(
                 Code.UNREADABLE_VALUE,
-                entry.mark,
+                entry.written,
                 f"'{known.name}' can't be read from "
                 + (f"'{_short(shown)}'" if entry.text else shown),
                 str(unread) + (_OTHER_FIELDS.get(attribute, "") if set(shown) & _OF_MORE else ""),
-                replace(entry.mark, unread.instead) if unread.instead else (),
+                replace(entry.written, unread.instead) if unread.instead else (),
             )
     return values
 
 
-def _read(page: Page, known: Row, entry: Entry, reader: ValueReader) -> Any:
+def _read(page: Page, known: Row, entry: Node, reader: ValueReader) -> Any:
     """Read a value; a remark in brackets behind it, `true (always)`, is no part of it."""
     try:
         return reader(page, known, entry)
@@ -248,13 +247,9 @@ def without_remark(value: Mark) -> tuple[Mark, Mark]:
 
 def report_remark(page: Page, remark: Mark) -> None:
     """Warn of a remark behind a value."""
-    page.warn(
-        Code.UNREAD_DETAIL,
-        remark,
-        f"'{remark.text}' is a remark and no part of the value",
-        "remove it, or put the value in quotes if the brackets are a part of it",
-        replace(remark, ""),
-    )
+    what = f"'{remark.text}' is a remark and no part of the value"
+    help_ = "remove it, or put the value in quotes if the brackets are a part of it"
+    page.warn(Code.UNREAD_DETAIL, remark, what, help_, replace(remark, ""))
 
 
 _OTHER_FIELDS = {
@@ -264,40 +259,36 @@ _OTHER_FIELDS = {
 _OF_MORE = frozenset(" /<>=")  # the signs of a value that may be meant for one of these
 
 
-def _report_nested(page: Page, known: Row, entry: Entry) -> bool:
+def _report_nested(page: Page, known: Row, entry: Node) -> bool:
     """Report fields that are nested below a value of one line; return whether there are any."""
-    nested = [item for item in entry.items if item_entry(item) is not None] if entry.text else []
+    nested = [item for item in entry.items if item.entry is not None] if entry.text else []
     for item in nested:
-        page.error(
-            Code.UNREADABLE_VALUE,
-            item.mark,
-            f"the bullet in line {item.line} is nested below {known.name}",
-            "unindent it",
-        )
+        what = f"the bullet in line {item.mark.line} is nested below {known.name}"
+        page.error(Code.UNREADABLE_VALUE, item.mark, what, "unindent it")
     return bool(nested)
 
 
-def _text(page: Page, known: Row, entry: Entry) -> str:
-    if known.kind == "line" and entry.text and any(map(item_entry, entry.items)):
+def _text(page: Page, known: Row, entry: Node) -> str:
+    if known.kind == "line" and entry.text and any(item.keyed for item in entry.items):
         raise Unread("write it on one line")
     text = entry.text
     parts = [value_text(without_invisible(text)) if text else "", prose(entry.blocks)]
     return "\n\n".join(part for part in parts if part)
 
 
-def _prose(page: Page, known: Row, entry: Entry) -> str:
+def _prose(page: Page, known: Row, entry: Node) -> str:
     return "\n\n".join(part for part in (entry.text, prose(entry.blocks)) if part)
 
 
-def _word(page: Page, known: Row, entry: Entry) -> str:
+def _word(page: Page, known: Row, entry: Node) -> str:
     word = plain(entry.text)
     if not word or entry.blocks:
         raise Unread("write one word")
     return word
 
 
-def _boolean(page: Page, known: Row, entry: Entry) -> Any:
-    if entry.bare and not entry.blocks:
+def _boolean(page: Page, known: Row, entry: Node) -> Any:
+    if not entry.keyed and not entry.blocks:
         return entry.checked is not False
     said = None if entry.blocks else scalars.boolean(entry.text)
     if said is None:
@@ -307,7 +298,7 @@ def _boolean(page: Page, known: Row, entry: Entry) -> Any:
     return said
 
 
-def _choice(page: Page, known: Row, entry: Entry) -> str:
+def _choice(page: Page, known: Row, entry: Node) -> str:
     word = fold(plain(entry.text))
     if set(known.choices) >= {"yes", "no"} and word not in map(fold, known.choices):
         said = scalars.boolean(entry.text)
@@ -319,18 +310,13 @@ def _choice(page: Page, known: Row, entry: Entry) -> str:
     near = nearest(word, known.choices)
     mark = page.mark(entry.text, entry.value.line, entry.value.column)
     if near and not known.restricts:
-        page.warn(
-            Code.MISSPELT_FIELD,
-            mark,
-            f"'{entry.text}' was read as '{near}'",
-            f"write '{near}'",
-            replace(mark, near),
-        )
+        what = f"'{entry.text}' was read as '{near}'"
+        page.warn(Code.MISSPELT_FIELD, mark, what, f"write '{near}'", replace(mark, near))
         return near
     raise Unread(f"write one of {options}" + (f"; did you mean '{near}'?" if near else ""))
 
 
-def _list(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
+def _list(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     if entry.listed is not None:
         words = [m.text for m in entry.listed]
     else:
@@ -348,7 +334,7 @@ def _list(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
 _ANY_ROLE = frozenset(("any", "all", "everyone", "everybody", "anyone", "anybody", "*"))
 
 
-def _roles(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
+def _roles(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     roles = _list(page, known, entry)
     for role in roles:
         if role.casefold() in _ANY_ROLE:
@@ -364,7 +350,7 @@ def _roles(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     return roles
 
 
-def _condition(page: Page, known: Row, entry: Entry) -> str:
+def _condition(page: Page, known: Row, entry: Node) -> str:
     source = code_text(entry.text)
     if source.strip("'\". ").lower() == ALWAYS:
         return ALWAYS
@@ -373,7 +359,7 @@ def _condition(page: Page, known: Row, entry: Entry) -> str:
     return source
 
 
-def _approvers(page: Page, known: Row, entry: Entry) -> tuple[str, ...] | str:
+def _approvers(page: Page, known: Row, entry: Node) -> tuple[str, ...] | str:
     source = code_text(entry.text)
     if source != entry.text and "approver" in source:
         return source
@@ -387,7 +373,7 @@ _OWN = frozenset(("me", "caller", "the caller", "user", "the user", "self", "mys
 _ESCALATION = re.compile(r"after\s+(.+?)\s+to\s+(.+)", re.IGNORECASE)
 
 
-def _escalations(page: Page, known: Row, entry: Entry) -> tuple[Escalation, ...]:
+def _escalations(page: Page, known: Row, entry: Node) -> tuple[Escalation, ...]:
     """Read `after 4 hours to head_of_support`, or one in each nested bullet."""
     marks = [entry.value] if entry.text else [item.mark for item in entry.items]
     if not marks or (entry.text and entry.items) or any(prose(i.blocks) for i in entry.items):
@@ -403,7 +389,7 @@ def _escalations(page: Page, known: Row, entry: Entry) -> tuple[Escalation, ...]
     return tuple(sorted(found, key=lambda one: one.after_s))
 
 
-def _approver_roles(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
+def _approver_roles(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     named = _approvers(page, known, entry)
     if isinstance(named, str):
         raise Unread("name roles: `after 4 hours to head_of_support`")
@@ -415,7 +401,7 @@ _NO_HOST = frozenset(("any", "all", ""))
 _HOST_SIGNS = frozenset("-_.:[]")
 
 
-def _hosts(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
+def _hosts(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     hosts = _list(page, known, entry)
     for host in hosts:
         name = host.removeprefix("*.").lower()
@@ -428,7 +414,7 @@ def _hosts(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     return hosts
 
 
-def _names(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
+def _names(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     if (not entry.text or says_none(entry.text)) and not entry.blocks and entry.listed is None:
         return ()
     words = _list(page, known, entry)
@@ -439,16 +425,16 @@ def _names(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
     return names
 
 
-def _patterns(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
+def _patterns(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     words = _list(page, known, entry)
     return tuple(scalars.split_words(words[0])) if len(words) == 1 else words
 
 
-def _context(page: Page, known: Row, entry: Entry) -> tuple[str, ...]:
+def _context(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_fact(word) for word in _list(page, known, entry)))
 
 
-def _suppliers(page: Page, known: Row, entry: Entry) -> dict[str, str]:
+def _suppliers(page: Page, known: Row, entry: Node) -> dict[str, str]:
     found: dict[str, str] = {}
     for supplied in _list(page, known, entry):
         words = supplied.split()
@@ -461,7 +447,7 @@ def _suppliers(page: Page, known: Row, entry: Entry) -> dict[str, str]:
     return found
 
 
-def _schedule(page: Page, known: Row, entry: Entry) -> str:
+def _schedule(page: Page, known: Row, entry: Node) -> str:
     text = " ".join(code_text(entry.text).split())
     every = text[len(_EVERY) :] if text.lower().startswith(_EVERY) else ""
     seconds = scalars.duration(every)
@@ -476,8 +462,8 @@ def _schedule(page: Page, known: Row, entry: Entry) -> str:
     return canonical
 
 
-def _inputs(page: Page, known: Row, entry: Entry) -> dict[str, str]:
-    items = [item_entry(item) for item in entry.items]
+def _inputs(page: Page, known: Row, entry: Node) -> dict[str, str]:
+    items = [item.entry for item in entry.items]
     found = {plain(one.key.text): value_text(one.text) for one in items if one is not None}
     bullets = all(isinstance(block, Bullets | Comment) for block in entry.blocks)
     nested = any(one is None or one.blocks for one in items)
@@ -494,14 +480,14 @@ def _fact(word: str) -> str:
     return name
 
 
-def _expression(page: Page, known: Row, entry: Entry) -> str:
+def _expression(page: Page, known: Row, entry: Node) -> str:
     source = code_text(entry.text)
     if not source or entry.blocks:
         raise Unread("write an expression in a code span, such as `` `amount > 100` ``")
     return source
 
 
-def _pattern(page: Page, known: Row, entry: Entry) -> str:
+def _pattern(page: Page, known: Row, entry: Node) -> str:
     pattern = code_text(entry.text)
     if len(pattern) > 1 and pattern == entry.text and pattern[0] == pattern[-1] in ("'", '"'):
         pattern = pattern[1:-1]

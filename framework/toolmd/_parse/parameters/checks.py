@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import JsonValue
 
 from toolmd._parse import scalars
-from toolmd._parse.blocks import Block, Bullets, Comment, Fence, prose
-from toolmd._parse.fields.entries import Entry, Fields, item_entry
+from toolmd._parse.blocks import Block, Bullets, Comment, Fence, Node, prose
+from toolmd._parse.fields.entries import Fields
 from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED
 from toolmd._parse.fields.values import report_remark, without_remark
 from toolmd._parse.page import Mark, Page
@@ -34,9 +34,9 @@ def report_second_name(page: Page, name: Mark) -> None:
     page.error(Code.INVALID_NAME, name, f"{what}'{name.text}'", "write a line for each parameter")
 
 
-def report_nested(page: Page, description: Entry) -> None:
+def report_nested(page: Page, description: Node) -> None:
     """Report the parameter's fields that are nested below its Description: they would be prose."""
-    for entry in [e for item in description.items if (e := item_entry(item)) is not None]:
+    for entry in [e for item in description.items if (e := item.entry) is not None]:
         known, told = PARAMETER.field(entry.name), plain(entry.text)
         is_marked = split(entry.key) or entry.key.text[:1] in "*_`"
         if (
@@ -193,12 +193,9 @@ class _Checks:
                 self.wrong(Code.INVALID_RANGE, low, what, "swap them, or change one")
         if types == ("array",) and said.get("items") is None:
             at = self.fields.entry("types")
-            self.page.hint(
-                Code.ARRAY_WITHOUT_ITEMS,
-                at.value if at else _NOWHERE,
-                f"{where} is an array of anything",
-                "declare its items with `- **Items**:`",
-            )
+            what = f"{where} is an array of anything"
+            help_ = "declare its items with `- **Items**:`"
+            self.page.hint(Code.ARRAY_WITHOUT_ITEMS, at.value if at else _NOWHERE, what, help_)
 
     def pattern(self, shape: Schema) -> Schema:
         """Check the Pattern, and the names in To Model."""
@@ -214,7 +211,7 @@ class _Checks:
             self.wrong(Code.FIELD_MISMATCH, "to_model", what, help_)
         return shape
 
-    def value(self, attribute: str, entry: Entry, shape: Schema) -> Schema:
+    def value(self, attribute: str, entry: Node, shape: Schema) -> Schema:
         """Read the Default or the Example by the type, and check it."""
         value, fits = scalars.literal(_value_text(entry), shape)
         bare, remark = without_remark(entry.value)
@@ -230,9 +227,9 @@ class _Checks:
         message = f"the {attribute} of {self.where} does not fit its schema: {reason}"
         help_ = "write a value that a call could supply"
         if attribute == "default":
-            self.page.error(Code.INVALID_DEFAULT, entry.mark, message, help_)
+            self.page.error(Code.INVALID_DEFAULT, entry.written, message, help_)
             return shape
-        self.page.warn(Code.INVALID_EXAMPLE, entry.mark, message, help_)
+        self.page.warn(Code.INVALID_EXAMPLE, entry.written, message, help_)
         return replace(shape, **given)
 
     def enum(self) -> None:
@@ -295,9 +292,7 @@ class _Checks:
         if entry is not None and said.get("discriminator"):
             said["one_of"] = tuple(self.tagged(entry, said["discriminator"], said["one_of"]))
 
-    def tagged(
-        self, entry: Entry, field: str, shapes: tuple[Parameter, ...]
-    ) -> Iterator[Parameter]:
+    def tagged(self, entry: Node, field: str, shapes: tuple[Parameter, ...]) -> Iterator[Parameter]:
         """Yield the shapes, each with one fixed value of the Discriminator's field."""
         seen: dict[Any, str] = {}
         for each in shapes:
@@ -331,7 +326,7 @@ class _Checks:
             self.wrong(Code.INVALID_ONE_OF, mark, f"{self.where} has no Properties", _WRITTEN)
 
 
-def few_shapes(page: Page, where: str, entry: Entry, drafts: list[Draft]) -> list[Draft]:
+def few_shapes(page: Page, where: str, entry: Node, drafts: list[Draft]) -> list[Draft]:
     """Report too few or too many shapes; return those that are read."""
     if len(drafts) > _MAX_SHAPES:
         too_many(page, drafts[_MAX_SHAPES].name, "shapes in a One Of", _MAX_SHAPES)
@@ -353,7 +348,7 @@ def report_foreign(page: Page, where: str, fields: Fields) -> None:
     fields.unknown.clear()
 
 
-def unknown_type(page: Page, where: str, entry: Entry, problem: TypeProblem) -> None:
+def unknown_type(page: Page, where: str, entry: Node, problem: TypeProblem) -> None:
     """Report a Type that can't be read."""
     word, near = problem.word or entry.text, problem.suggestion
     if not word:
@@ -382,7 +377,7 @@ def _tag_problem(field: str, each: Parameter, found: Parameter | None) -> tuple[
     return many, f"write `- **Enum**:` with one value for '{field}'"
 
 
-def _for_the_type(known: Row, entry: Entry, types: tuple[str, ...]) -> str:
+def _for_the_type(known: Row, entry: Node, types: tuple[str, ...]) -> str:
     """Return what to write instead of a bound that does not fit the type; empty for others."""
     found = _OF_TYPE.get((known.attribute, types[0]))
     if found is None or len(types) > 1:
@@ -391,7 +386,7 @@ def _for_the_type(known: Row, entry: Entry, types: tuple[str, ...]) -> str:
     return f"; for {types[0]}, write `{instead}`"
 
 
-def _value_text(entry: Entry) -> str:
+def _value_text(entry: Node) -> str:
     """Return a value's text: after the key, in nested bullets, or in a fence."""
     match [block for block in entry.blocks if not isinstance(block, Comment)]:
         case _ if entry.text:
@@ -404,14 +399,14 @@ def _value_text(entry: Entry) -> str:
             return prose(blocks)
 
 
-def _says_none(entry: Entry, shape: Schema) -> bool:
+def _says_none(entry: Node, shape: Schema) -> bool:
     """Return whether `None` means no default: it does if the type has no null."""
     word = entry.text.strip("`_ ").lower()
     free = "null" in shape.types or (not shape.types and word == "null")
     return word in _NO_DEFAULT and not free and not entry.blocks
 
 
-def _words(page: Page, entry: Entry) -> list[tuple[Mark, str]]:
+def _words(page: Page, entry: Node) -> list[tuple[Mark, str]]:
     """Return each value of an enum with the note next to it."""
     words: list[tuple[Mark, str]] = []
     column = entry.value.column

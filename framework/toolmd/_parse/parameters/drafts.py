@@ -2,17 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from toolmd._parse.blocks import Block, Bullets, Comment, Item, Paragraph, Part, Table, mark_of
-from toolmd._parse.fields.entries import (
-    Entry,
-    bare_entry,
-    item_entries,
-    item_entry,
-    lines_as_entries,
-    table_entries,
-)
+from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Part, Table, mark_of
+from toolmd._parse.fields.entries import item_entries, lines_as_entries, table_entries
 from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, names_field, near_field
 from toolmd._parse.page import Mark, Page
 from toolmd._parse.parameters.signature import Draft, read_signature
@@ -33,11 +25,6 @@ _COLUMNS = {
     }.items()
     for word in words.split()
 }
-
-
-@dataclass(slots=True)
-class Heading(Item):
-    """A heading that is read as a bullet: what is below it is nested."""
 
 
 def read_drafts(page: Page, blocks: Sequence[Block], parts: list[Part]) -> Draft:
@@ -65,21 +52,21 @@ def read_drafts(page: Page, blocks: Sequence[Block], parts: list[Part]) -> Draft
     return read
 
 
-def headings(page: Page, parts: list[Part]) -> list[Heading]:
+def headings(page: Page, parts: list[Part]) -> list[Node]:
     """Return headings as bullets; a deeper heading is nested in the one above."""
-    top = Heading(Mark("", 1, 1), 1, 0)
-    stack: list[tuple[int, Heading]] = [(0, top)]
+    top = Node.bullet(Mark("", 1, 1))
+    stack: list[tuple[int, Node]] = [(0, top)]
     for part in parts:
-        text = section_title(part.heading.text)
-        item = Heading(page.mark(text, part.heading.line), part.heading.line, 0, [*part.blocks])
+        item = Node.bullet(page.mark(section_title(part.heading.text), part.heading.line))
+        item.blocks, item.headed = [*part.blocks], True
         while stack[-1][0] >= part.level:
             stack.pop()
         stack[-1][1].blocks.append(Bullets([item], ordered=False))
         stack.append((part.level, item))
-    return [item for item in top.items if isinstance(item, Heading)]
+    return top.items
 
 
-def report_group(page: Page, mark: Mark, item: Item | None = None) -> bool:
+def report_group(page: Page, mark: Mark, item: Node | None = None) -> bool:
     """Report a title above several parameters, such as `Required parameters:`."""
     found = _GROUP.fullmatch(fold(mark.text))
     if found is None or (item is not None and any(map(_is_field, item.items))):
@@ -91,7 +78,7 @@ def report_group(page: Page, mark: Mark, item: Item | None = None) -> bool:
     return True
 
 
-def _report_restriction(page: Page, item: Heading) -> bool:
+def _report_restriction(page: Page, item: Node) -> bool:
     """Report a heading over one paragraph that would restrict a call."""
     below = [block for block in item.blocks if not isinstance(block, Comment)]
     if len(below) > 1 or not all(isinstance(block, Paragraph) for block in below):
@@ -101,7 +88,7 @@ def _report_restriction(page: Page, item: Heading) -> bool:
     return any(report_pair(page, Pair(item.mark, value, marked=False)) for value in values)
 
 
-def _report_headed(page: Page, draft: Draft, item: Heading) -> bool:
+def _report_headed(page: Page, draft: Draft, item: Node) -> bool:
     """Report a heading below a parameter that is no parameter: a field is a bullet."""
     pair = split(item.mark)
     name = pair.key.text if pair else item.mark.text
@@ -124,7 +111,7 @@ def _with_bold_lines(blocks: Sequence[Block]) -> list[Block]:
     The bullets and the description below such a line are nested in it.
     """
     found: list[Block] = []
-    owner: Item | None = None
+    owner: Node | None = None
     kept = [block for block in blocks if not isinstance(block, Comment)]
     for at, block in enumerate(kept):
         if isinstance(block, Bullets) and owner is not None and _all_fields(block):
@@ -148,12 +135,12 @@ def _is_plain(block: Block) -> bool:
     return isinstance(block, Paragraph) and not _bold_items(block, fields_below=True)
 
 
-def _bold_items(block: Paragraph, *, fields_below: bool) -> list[Item]:
-    items: list[Item] = []
+def _bold_items(block: Paragraph, *, fields_below: bool) -> list[Node]:
+    items: list[Node] = []
     for number, text in enumerate(block.mark.text.split("\n")):
         mark = Mark(text.strip(), block.mark.line + number, block.mark.column)
         if _begins(mark, fields_below=fields_below):
-            items.append(Item(mark, mark.line, 0))
+            items.append(Node.bullet(mark))
         elif items:
             items[-1].blocks.append(Paragraph(mark))
         else:
@@ -172,12 +159,12 @@ def _all_fields(block: Block | None) -> bool:
     return isinstance(block, Bullets) and all(map(_is_field, block.items))
 
 
-def _is_field(item: Item) -> bool:
-    entry = item_entry(item)
+def _is_field(item: Node) -> bool:
+    entry = item.entry
     return entry is not None and names_field(entry.key.text)
 
 
-def _parameter(page: Page, item: Item, read: Draft) -> bool:
+def _parameter(page: Page, item: Node, read: Draft) -> bool:
     """Read a bullet as a parameter; return whether it is one, or was reported."""
     line = read_signature(item.mark)
     if says_none(item.mark.text) and not item.blocks:
@@ -200,7 +187,7 @@ def _parameter(page: Page, item: Item, read: Draft) -> bool:
     return False
 
 
-def is_stray(page: Page, item: Item, line: Draft | None) -> bool:
+def is_stray(page: Page, item: Node, line: Draft | None) -> bool:
     """Report a restriction among names, `- Requires Confirmation: yes`, unless it has a type."""
     pair = split(item.mark)
     if pair is None or (line is not None and line.typed) or item.items:
@@ -208,16 +195,16 @@ def is_stray(page: Page, item: Item, line: Draft | None) -> bool:
     return report_pair(page, pair)
 
 
-def from_item(page: Page, item: Item, line: Draft | None = None) -> Draft:
+def from_item(page: Page, item: Node, line: Draft | None = None) -> Draft:
     """Read a bullet or a heading that names a parameter, and what is nested below it."""
     text = item.mark.text
     line = line or read_signature(item.mark._replace(text=text.replace(" *", "*")))
-    if isinstance(item, Heading) and line is not None:
+    if item.headed and line is not None:
         said = line.typed or line.separated or line.flagged
         if line.name.text != text.rstrip("?* \\") and not said:
             line = None
     draft = line or Draft(item.mark)
-    fill(page, draft, item.blocks, headed=isinstance(item, Heading))
+    fill(page, draft, item.blocks, headed=item.headed)
     return draft
 
 
@@ -235,7 +222,7 @@ def fill(page: Page, draft: Draft, blocks: Sequence[Block], *, headed: bool = Tr
             case Paragraph() if lines := lines_as_entries(page, block.mark, PARAMETER):
                 draft.entries += lines
             case Paragraph() if not draft.entries and _is_type_alone(block.mark.text):
-                draft.entries.append(Entry(block.mark._replace(text="Type"), block.mark))
+                draft.entries.append(Node(block.mark._replace(text="Type"), block.mark))
             case Paragraph() if block.mark.text.strip("*_: ") in {"Properties", "Fields"}:
                 pass  # a label above nested fields
             case Paragraph() if not headed and not draft.prose:
@@ -259,15 +246,15 @@ def _is_type_alone(text: str) -> bool:
     return text.startswith("`") and text.endswith(("`", "[]")) and is_type(text)
 
 
-def _take(page: Page, draft: Draft, item: Item) -> bool:
+def _take(page: Page, draft: Draft, item: Node) -> bool:
     """Read a bullet or a heading as a field or as a property; return whether it is one."""
-    if isinstance(item, Heading):
+    if item.headed:
         if not (_report_headed(page, draft, item) or _report_restriction(page, item)):
             below = from_item(page, item)
             beside = draft.siblings if draft.kind in _SCALARS else draft.drafts
             beside += [below, *below.siblings]
         return True
-    entry = item_entry(item)
+    entry = item.entry
     if entry is not None and (known := PARAMETER.field(entry.key.text)):
         lines = item_entries(page, item, PARAMETER)
         lines[0].known = known
@@ -275,7 +262,7 @@ def _take(page: Page, draft: Draft, item: Item) -> bool:
         return True
     words = plain(item.mark.text)
     if entry is None and PARAMETER.field(words):
-        draft.entries.append(bare_entry(item))
+        draft.entries.append(item)
         return True
     line = read_signature(item.mark)
     typed = line is not None and line.typed and not (entry and near_field(entry.key.text))
@@ -320,7 +307,7 @@ def from_table(page: Page, table: Table, columns: list[str]) -> list[Draft]:
         drafts.append(line)
         for title, cell in zip(columns, row, strict=False):
             if title != "Name" and flow(cell.text) not in {"", *DASHES}:
-                line.entries.append(Entry(cell._replace(text=title), cell))
+                line.entries.append(Node(cell._replace(text=title), cell))
         for cell in row[len(columns) :]:
             what = "this row has more cells than the table's header; this cell is not read"
             help_ = "write `\\|` for a bar within a cell, or add a column header"

@@ -6,17 +6,9 @@ from dataclasses import fields as fields_of
 from typing import Any, Literal
 
 from toolmd._parse import scalars
-from toolmd._parse.blocks import Block, Bullets, Paragraph, Raw, Table, mark_of, prose
+from toolmd._parse.blocks import Block, Bullets, Fence, Node, Paragraph, Table, mark_of, prose
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.fields.entries import (
-    Entry,
-    Fields,
-    fences,
-    implied,
-    item_entry,
-    name_fields,
-    report_duplicate,
-)
+from toolmd._parse.fields.entries import Fields, fences, implied, name_fields, report_duplicate
 from toolmd._parse.fields.table import PARAMETER
 from toolmd._parse.fields.values import read_values
 from toolmd._parse.page import Mark, Page
@@ -51,7 +43,6 @@ from toolmd._parse.words import (
 )
 from toolmd._types.code import Code
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, Parameter, Schema
-from toolmd._validation.strict_json import JsonError, read_json
 
 MAX_PARAMETERS = 128
 _MAX_DRAFTS = 1024
@@ -226,7 +217,7 @@ class SchemaReader:
                 nested[name] = self._inner(inner, said.get(name))
         return {name: value for name, value in nested.items() if value is not None}
 
-    def _item(self, entry: Entry) -> Draft:
+    def _item(self, entry: Node) -> Draft:
         """Read `Items: string` or `Items: (string): each of them`, and the blocks below."""
         draft, value, blocks = Draft(entry.key), entry.value, entry.blocks
         match blocks:
@@ -242,7 +233,7 @@ class SchemaReader:
             key, value = "Description", value._replace(text=behind.strip(" " + SEPARATORS))
         else:
             key = "Type"
-        draft.entries += [Entry(entry.key._replace(text=key), value)] if value.text else []
+        draft.entries += [Node(entry.key._replace(text=key), value)] if value.text else []
         fill(self.page, draft, blocks)
         return draft
 
@@ -255,7 +246,7 @@ class SchemaReader:
             self.page.error(Code.DUPLICATE_FIELD, item.name, what, "keep one of the two")
         return shape
 
-    def _properties(self, entry: Entry, draft: Draft) -> list[Draft]:
+    def _properties(self, entry: Node, draft: Draft) -> list[Draft]:
         """Read nested bullets, a table or a list of names; other blocks go to the prose."""
         page, drafts = self.page, []
         for block in entry.blocks:
@@ -297,11 +288,11 @@ class SchemaReader:
         )
         self.page.error(Code.INVALID_NAME, mark, what, help_)
 
-    def _shapes(self, entry: Entry, draft: Draft) -> tuple[Parameter, ...]:
+    def _shapes(self, entry: Node, draft: Draft) -> tuple[Parameter, ...]:
         """Read the shapes of a One Of."""
         if entry.text:
             draft.prose.append(Paragraph(entry.value))
-        bare = Entry(entry.key, entry.value._replace(text=""), entry.blocks)
+        bare = Node(entry.key, entry.value._replace(text=""), entry.blocks)
         shapes: dict[str, Parameter] = {}
         drafts = self._properties(bare, draft)
         for each in checks.few_shapes(self.page, self.where, entry, drafts):
@@ -362,10 +353,10 @@ def _beside(mark: Mark) -> Draft:
     return line
 
 
-def _holds_shapes(entry: Entry) -> bool:
+def _holds_shapes(entry: Node) -> bool:
     """Return whether the bullets below a One Of are objects, not values."""
     inner = [one for item in entry.items for one in item.items]
-    fields = any(PARAMETER.field(e.key.text) for e in map(item_entry, inner) if e is not None)
+    fields = any(PARAMETER.field(e.key.text) for e in inner if e.keyed)
     lines = (read_signature(one.mark) for one in (*entry.items, *inner))
     return fields or any(line is not None and line.typed for line in lines)
 
@@ -385,65 +376,31 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
     section = definition.section(name)
     if section is None:
         return ()
-    page, title = definition.page, section.title
+    page = definition.page
     found = read_drafts(page, section.blocks, section.parts)
-    fence = next((f for f in fences(found.prose) if not _says_none(f.content)), None)
-    unread = next((block for block in found.prose if _may_hold(block)), None)
-    if found.drafts or found.none_said or not found.prose:
-        pass
-    elif fence is not None:
-        what = f"a code fence is not read, so '{title}' has no parameters"
-        help_ = (
-            "write `### name` for each, with `- **Type**: …`, `- **Required**: …` and the other "
-        )
-        help_ += "details of the code below it; or `None` above the fence"
-        page.error(Code.NO_PARAMETERS_READ, fence.mark, what, help_)
-    elif unread is not None:
-        what = f"no parameter could be read here, so '{title}' has none"
+    if found.prose and not (found.drafts or found.none_said):
+        unread = next((b for b in found.prose if not _is_sentence(b)), None)
+        report = page.warn if unread is None else page.error
+        what = f"no parameter could be read in '{section.title}'"
         help_ = "write `### name` for each, or `` - `name` (string, required): description ``; "
         help_ += "or `None` above text that is not a parameter"
         if isinstance(unread, Table):
             columns = "`Name`, `Type`, `Required`, `Default` and `Description`"
             help_ = f"a table's columns are {columns}; {help_}"
-        page.error(Code.NO_PARAMETERS_READ, mark_of(unread), what, help_)
-    else:
-        what = f"'{title}' contains text, but no parameter was found in it"
-        help_ = "write `### name` for each parameter, or `None`"
-        page.warn(Code.NO_PARAMETERS_READ, section.mark, what, help_)
+        report(Code.NO_PARAMETERS_READ, mark_of(unread or found.prose[0]), what, help_)
     definition.document.keep(section, found.prose, [])
     page.places.parameters = read_parameters(page, found.drafts)
     return page.places.parameters
 
 
-def _may_hold(block: Block) -> bool:
-    """Return whether an unread block may have been meant as parameters."""
-    match block:
-        case Table() | Bullets():
-            return True
-        case Raw():
-            return block.mark.text.startswith(("<", "    ", "\t"))
-        case Paragraph():
-            lines = (line.strip() for line in block.mark.text.split("\n"))
-            return any(_defines(block.mark._replace(text=line)) for line in lines)
-        case _:
-            return False
-
-
-def _defines(line: Mark) -> bool:
-    """Return whether a line defines a parameter in the style of a docstring: `name (str): …`."""
-    found = read_signature(line)
-    return line.text.startswith((":", "@")) or (found is not None and found.typed)
-
-
-def _says_none(code: str) -> bool:
-    """Return whether code has no parameters: `{}`, or a schema without properties."""
-    if not code.strip() or says_none(code):
+def _is_sentence(block: Block) -> bool:
+    """Return whether a block is a paragraph that defines no parameter: `name (str): …` does."""
+    if isinstance(block, Fence) and block.content.strip() in {"", "{}", "[]"}:
         return True
-    try:
-        said = read_json(code)
-    except JsonError:
+    if not isinstance(block, Paragraph) or block.mark.text.startswith((":", "@")):
         return False
-    return not said or (isinstance(said, dict) and "type" in said and not said.get("properties"))
+    lines = (read_signature(Mark(line.strip(), 1, 1)) for line in block.mark.text.split("\n"))
+    return not any(line is not None and line.typed for line in lines)
 
 
 def read_returns(definition: Definition) -> Schema:

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
-from toolmd._parse.blocks import Block
-from toolmd._parse.fields.entries import Entry, implied
+from toolmd._parse.blocks import Block, Node
+from toolmd._parse.fields.entries import implied
 from toolmd._parse.fields.table import PARAMETER
 from toolmd._parse.page import Mark
 from toolmd._parse.parameters.types import is_type, known_type, meant_type, read_type
@@ -57,7 +57,7 @@ class Draft:
     """A parameter as written: its name, its fields, the values within it, and other words."""
 
     name: Mark
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[Node] = field(default_factory=list)
     drafts: "list[Draft]" = field(default_factory=list)
     """The properties that are written below it like parameters."""
     notes: list[Mark] = field(default_factory=list)
@@ -92,7 +92,7 @@ class Draft:
     def add(self, key: str, value: Mark) -> None:
         """Add a field with the given value."""
         self.typed = self.typed or key in {"Type", "Enum"}
-        self.entries.append(Entry(value._replace(text=key), value))
+        self.entries.append(Node(value._replace(text=key), value))
 
 
 def read_signature(line: Mark) -> Draft | None:
@@ -121,7 +121,7 @@ def read_signature(line: Mark) -> Draft | None:
     if not found.typed and found.separated:
         rest = _leading_type(found, rest)
     if rest.text:
-        found.entries.append(Entry(rest._replace(text="Description"), rest))
+        found.entries.append(Node(rest._replace(text="Description"), rest))
     return found
 
 
@@ -304,7 +304,7 @@ def _keyed(found: Draft, mark: Mark) -> bool:
             if known is None or (known.attribute == "one_of" and len(listed(text[at:])) < 2):  # noqa: PLR2004
                 continue
             value = re.sub(r"^(?:to|is|of) ", "", text[at + 1 :].strip())
-            found.entries.append(Entry(_inner(mark, text[:at]), _inner(mark, value)))
+            found.entries.append(Node(_inner(mark, text[:at]), _inner(mark, value)))
             return True
     return False
 

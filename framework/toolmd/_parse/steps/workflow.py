@@ -7,14 +7,13 @@ from toolmd._parse.blocks import (
     Block,
     Bullets,
     Comment,
-    Item,
+    Node,
     Paragraph,
     Part,
     mark_of,
     prose,
     with_headings,
 )
-from toolmd._parse.fields.entries import Entry, bare_entry, item_entry
 from toolmd._parse.fields.table import ACTIONS, KEY_BY_FOLD, step_key
 from toolmd._parse.page import Mark, Page
 from toolmd._parse.steps.values import READERS
@@ -54,12 +53,9 @@ def read_workflow(
         else:
             words.append(with_headings([part], part.level))
     if sum(len(s.steps) for s in sections) > _MAX_STEPS:
-        page.error(
-            Code.TOO_MANY,
-            Mark("", sections[0].steps[0].line, 1),
-            f"more than {_MAX_STEPS} steps",
-            "split the skill in two, and list one as a Required Skill of the other",
-        )
+        what = f"more than {_MAX_STEPS} steps"
+        help_ = "split the skill in two, and list one as a Required Skill of the other"
+        page.error(Code.TOO_MANY, Mark("", sections[0].steps[0].line, 1), what, help_)
     return "\n\n".join(word for word in words if word), sections
 
 
@@ -85,6 +81,10 @@ def workflow_acts(blocks: list[Block], parts: list[Part]) -> bool:
     items = [i for b in [*blocks, *(b for p in parts for b in p.blocks)]
              if isinstance(b, Bullets) and b.ordered for i in b.items]  # fmt: skip
     marks = [one.mark for item in items for one in (item, *item.items)]
+    bullets = [i for b in blocks if isinstance(b, Bullets) and not b.ordered for i in b.items]
+    below = [one for item in bullets for one in item.items if one.keyed]
+    if any(fold(one.name) == "use" and one.text.isidentifier() for one in below):
+        return True  # steps, but not numbered
     return any(KEY_BY_FOLD.get(fold(_lead(mark).text)) in ACTIONS for mark in marks)
 
 
@@ -100,15 +100,15 @@ class _Reader:
     """A reader of one numbered item."""
 
     page: Page
-    item: Item
+    item: Node
     identity: str
     acts: bool
     """Whether any step of the workflow has an action."""
 
     def read(self) -> Step:
-        said: dict[str, Any] = {"id": self.identity, "line": self.item.line}
-        entries: dict[str, Entry] = {}
-        own = item_entry(self.item) or self._bare()
+        said: dict[str, Any] = {"id": self.identity, "line": self.item.mark.line}
+        entries: dict[str, Node] = {}
+        own = self.item.entry or self._bare()
         pair = split(self.item.mark)
         if pair is not None:
             report_pair(self.page, pair)
@@ -118,7 +118,7 @@ class _Reader:
             # The item itself is the action; what is nested below it is its value or more keys.
             nested = [i for i in own.items if not self._is_key(i)]
             more = [i for i in own.items if self._is_key(i)]
-            entries[key] = Entry(
+            entries[key] = Node(
                 own.key, own.value, [Bullets(nested, ordered=False)] if nested else []
             )
         else:
@@ -139,32 +139,29 @@ class _Reader:
             if (read := entries.get(key)) is not None:
                 value = READERS[row.kind].read(self.page, read, said.get(row.attribute))
                 said |= value if isinstance(value, dict) else {row.attribute: value}
-        said["places"] = {key: entry.mark.place for key, entry in entries.items()}
+        said["places"] = {key: entry.written.place for key, entry in entries.items()}
         return Step(**said)
 
-    def _bare(self) -> Entry | None:
+    def _bare(self) -> Node | None:
         """Read `**Return**` and `**Stop**`, which may have no text after them."""
         mark = self.item.mark
         key = fold(plain(mark.text))
-        below = (entry.name for item in self.item.items if (entry := item_entry(item)))
+        below = (entry.name for item in self.item.items if (entry := item.entry))
         if not mark.text.startswith(("**", "__")) or key not in _ALONE or key in map(fold, below):
             return None
-        return Entry(mark, mark._replace(text=""), self.item.blocks)
+        return Node(mark, mark._replace(text=""), self.item.blocks)
 
-    def _nothing_unread(self, key: str, entry: Entry) -> None:
+    def _nothing_unread(self, key: str, entry: Node) -> None:
         """Report blocks below a key that accepts none."""
         takes = (Comment, *READERS[STEP_KEYS[key].kind].takes)
         unread = next((b for b in entry.blocks if not isinstance(b, takes)), None)
         if unread is not None:
-            self.page.error(
-                Code.INVALID_STEP,
-                mark_of(unread),
-                f"'{key}' accepts nothing below it, so this would be lost",
-                "arguments go below `- **With**:`" if key == "Use" else "remove it",
-            )
+            what = f"'{key}' accepts nothing below it, so this would be lost"
+            help_ = "arguments go below `- **With**:`" if key == "Use" else "remove it"
+            self.page.error(Code.INVALID_STEP, mark_of(unread), what, help_)
 
-    def _is_key(self, item: Item) -> bool:
-        entry = item_entry(item)
+    def _is_key(self, item: Node) -> bool:
+        entry = item.entry
         return (
             entry is not None
             and fold(entry.name) in KEY_BY_FOLD
@@ -172,12 +169,12 @@ class _Reader:
             and entry.name[:1].isupper()
         )
 
-    def _take(self, items: list[Item], entries: dict[str, Entry], said: dict[str, Any]) -> bool:
+    def _take(self, items: list[Node], entries: dict[str, Node], said: dict[str, Any]) -> bool:
         """Read the bullets that are keys; return whether any other bullet was reported."""
         reported = False
-        left: list[Item] = []
+        left: list[Node] = []
         for item in items:
-            entry = item_entry(item) or _bare_key(item)
+            entry = item.entry or _bare_key(item)
             key = KEY_BY_FOLD.get(fold(entry.name)) if entry else None
             if entry is None or key is None:
                 if self._is_meant(item):
@@ -186,12 +183,9 @@ class _Reader:
                 else:
                     left.append(item)
             elif key in entries:
-                self.page.error(
-                    Code.DUPLICATE_FIELD,
-                    entry.key,
-                    f"'{key}' is written twice in this step",
-                    "make two steps, or keep one",
-                )
+                what = f"'{key}' is written twice in this step"
+                help_ = "make two steps, or keep one"
+                self.page.error(Code.DUPLICATE_FIELD, entry.key, what, help_)
             else:
                 entries[key] = entry
         blocks: list[Block] = [b for b in self.item.blocks if not isinstance(b, Bullets)]
@@ -202,7 +196,7 @@ class _Reader:
         said["text"] = text
         return reported
 
-    def _is_meant(self, item: Item) -> bool:
+    def _is_meant(self, item: Node) -> bool:
         """Return whether a bullet directly below a step is meant as a key."""
         pair, lead = split(item.mark), _lead(item.mark)
         few = self.acts and len(plain(lead.text).split()) <= 3 and lead.text[:1].isalpha()  # noqa: PLR2004
@@ -211,25 +205,18 @@ class _Reader:
         )
         return is_key or step_key(lead.text) is not None
 
-    def _one_action(self, entries: dict[str, Entry]) -> None:
+    def _one_action(self, entries: dict[str, Node]) -> None:
         actions = [key for key in ACTIONS if key in entries and key != "Wait"]
         if len(actions) > 1 and set(actions) != {"Use", "Ask"}:
             second = entries[actions[1]]
-            self.page.error(
-                Code.TWO_ACTIONS,
-                second.key,
-                f"this step has {' and '.join(actions)}; a step has one action",
-                "make two steps",
-            )
+            what = f"this step has {' and '.join(actions)}; a step has one action"
+            self.page.error(Code.TWO_ACTIONS, second.key, what, "make two steps")
         for key, row in STEP_KEYS.items():
             needs = row.needs
             if key in entries and needs and not set(needs) & set(entries):
-                self.page.error(
-                    Code.INVALID_STEP,
-                    entries[key].key,
-                    f"'{key}' needs {' or '.join(needs)} in the same step",
-                    f"add `- **{needs[0]}**: …`, or remove '{key}'",
-                )
+                what = f"'{key}' needs {' or '.join(needs)} in the same step"
+                help_ = f"add `- **{needs[0]}**: …`, or remove '{key}'"
+                self.page.error(Code.INVALID_STEP, entries[key].key, what, help_)
 
 
 def _below(mark: Mark) -> Paragraph:
@@ -237,12 +224,12 @@ def _below(mark: Mark) -> Paragraph:
     return Paragraph(Mark(mark.text.partition("\n")[2], mark.line + 1, 1))
 
 
-def _bare_key(item: Item) -> Entry | None:
+def _bare_key(item: Node) -> Node | None:
     """Read `- With` with bullets below it, or `- **Return**`: a key without its colon."""
     if fold(plain(item.mark.text)) in KEY_BY_FOLD and (
         item.items or item.mark.text.startswith(("**", "__"))
     ):
-        return bare_entry(item)
+        return item
     return None
 
 

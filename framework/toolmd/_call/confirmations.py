@@ -22,8 +22,9 @@ from toolmd._types.approval import OPERATOR_GROUP, Approved, OpenApproval, eithe
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
-from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, By, Confirmation, ConfirmationState
+from toolmd._types.confirmation import UNDECIDED, By, Confirmation, ConfirmationState
 from toolmd._types.decision import OPERATOR, Approver, Decision
+from toolmd._types.quota import FAR
 from toolmd._types.registry import Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
@@ -142,7 +143,7 @@ class Confirmations:
         one = one._replace(
             id=secrets.token_urlsafe(9).replace("-", "a"),
             created=now,
-            expires=now + ((own is None and tool.approvals.expires_s(approvals)) or EXPIRES_S),
+            expires=now + self._waits_s(tool, one),
             bound_to=self._hash_of(tool, arguments),
         )
         try:
@@ -495,10 +496,18 @@ class Confirmations:
         after = one._replace(
             kind="review", call=call, shown=shown, prompt=prompt, approvals=approvals, notes=notes,
             code=verdict.code, reason=verdict.message, bound_to=self._hash_of(tool, arguments),
-            expires=now + (tool.approvals.expires_s(approvals) or EXPIRES_S),
+            expires=None,
         )  # fmt: skip
+        after = after._replace(expires=now + self._waits_s(tool, after))
         await self._won(one, lambda: self._store.confirmations.advance(after, one, now))
         return after
+
+    def _waits_s(self, tool: CompiledTool, one: Confirmation) -> float:
+        """Return how long a call waits for a person, in seconds; a crisis review never ends."""
+        own = tool.approvals.expires_s(one.approvals) if one.kind == "review" else None
+        if own is None and one.kind == "review" and one.call.caller.crisis:
+            return FAR
+        return own or self._dispatcher.settings.confirmations.expires
 
     async def _answer(
         self, tool: CompiledTool, one: Confirmation, decision: Decision

@@ -33,7 +33,7 @@ _ANY = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"})
 def write(value: Any) -> bytes:
     """Return the value as JSON without white space, in UTF-8.
 
-    Half of a surrogate pair becomes U+FFFD, and NaN and Infinity become null. Raises ValueError
+    An unpaired surrogate becomes U+FFFD, and NaN and Infinity become null. Raises ValueError
     and RecursionError.
     """
     try:
@@ -43,7 +43,7 @@ def write(value: Any) -> bytes:
 
 
 def _repaired(value: Any) -> Any:
-    """Return a value whose texts have no half of a surrogate pair."""
+    """Return a value whose texts have no an unpaired surrogate."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
@@ -85,7 +85,7 @@ def _repairs(value: Any, returns: Schema, data: Any) -> tuple[str, ...]:
             raise AnswerError(
                 f"it returned NaN or Infinity for {lost[0]}, and Returns allows no null there"
             )
-    what = {True: "NaN or Infinity became null", False: "half of a character became U+FFFD"}
+    what = {True: "NaN or Infinity became null", False: "an unpaired surrogate became U+FFFD"}
     return tuple(
         f"{what[kind][:1].upper()}{what[kind][1:]} in {found[0]}"
         + (f" and in {len(found) - 1} more places." if len(found) > 1 else ".")
@@ -101,7 +101,7 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
     """Build the function that turns an implementation's value into a Result.
 
     Any value that pydantic can write as JSON is accepted: dicts, lists, scalars, dataclasses,
-    models, dates; half of a surrogate pair becomes U+FFFD, and NaN and Infinity become null, with a
+    models, dates; an unpaired surrogate becomes U+FFFD, and NaN and Infinity become null, with a
     note. In an object, `message` (text) and
     `source` (texts by name) also stand on the Result; where Returns is closed and names neither,
     they stand there only. A value that does not fit Returns is the tool's fault, not the

@@ -58,9 +58,9 @@ def test_a_value_outside_json_is_a_tool_error(harness, tool):
 @pytest.mark.parametrize(
     ("value", "data", "note"),
     [
-        ("x\ud800y", "x\ufffdy", "Half of a character became U+FFFD in data."),
-        ({"a": ["\ud83d"]}, {"a": ["\ufffd"]}, "Half of a character became U+FFFD in data.a[0]."),
-        ({"\ud83d": {1}}, {"\ufffd": [1]}, "Half of a character became U+FFFD in data."),
+        ("x\ud800y", "x\ufffdy", "An unpaired surrogate became U+FFFD in data."),
+        ({"a": ["\ud83d"]}, {"a": ["\ufffd"]}, "An unpaired surrogate became U+FFFD in data.a[0]."),
+        ({"\ud83d": {1}}, {"\ufffd": [1]}, "An unpaired surrogate became U+FFFD in data."),
         ({"a": float("nan")}, {"a": None}, "NaN or Infinity became null in data.a."),
     ],
 )

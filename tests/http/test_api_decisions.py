@@ -144,9 +144,7 @@ def test_a_guest_sees_and_decides_their_own_alone(guest: Guest, api: httpx.Clien
 def test_only_the_operator_decides_a_review(kiosk: Any, guest: Guest) -> None:
     definition = kiosk.folder / "tools_md" / "order.tool.md"
     text = definition.read_text("utf-8")
-    definition.write_text(
-        text.replace("## Safety\n", "## Safety\n\n- **Escalate When**: true\n", 1)
-    )
+    definition.write_text(text.replace("## Safety\n", "## Safety\n\n- **Crisis When**: true\n", 1))
     kiosk.workspace.reload()
     ana, eve = guest("ana"), guest("eve")
     held = pending_by(ana)

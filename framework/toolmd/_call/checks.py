@@ -11,6 +11,7 @@ from copy import deepcopy
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
+from toolmd._call.approvals import Approvals
 from toolmd._call.arguments import Rules, has_handle, mismatch, read, reads_caller
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.limits import CallLimits
@@ -18,10 +19,11 @@ from toolmd._call.result import allowed
 from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._call.words import Clarity, UserWords, states
 from toolmd._expressions import CALLER, EvaluationError, compile_expression
+from toolmd._types.approval import either
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import By
-from toolmd._types.identity import caller_values, either
+from toolmd._types.identity import caller_values
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
@@ -121,9 +123,10 @@ class Check(NamedTuple):
     """
 
 
-def steps_of(part: str, parts: Parts) -> tuple[Step, ...]:
-    """Build the checks of one part of the table for a tool, in their order."""
-    built = (check.build(parts) for check in CHECKS if check.part == part)
+def steps_of(part: str, parts: Parts, *, besides: str = "") -> tuple[Step, ...]:
+    """Build the checks of one part of the table for a tool, in order, but those of one name."""
+    rows = (check for check in CHECKS if check.part == part and check.name != besides)
+    built = (check.build(parts) for check in rows)
     return tuple(step for step in built if step is not None)
 
 
@@ -407,9 +410,9 @@ def _crisis(parts: Parts) -> Step | None:
 
 
 def escalation(parts: Parts) -> Step | None:
-    """Return the check Escalate When of a tool, or None."""
-    escalate_when = parts.call_spec.safety.escalate_when
-    return None if escalate_when is None else _when(parts, escalate_when, _ESCALATED)
+    """Return the check Crisis When of a tool, or None."""
+    crisis_when = parts.call_spec.safety.crisis_when
+    return None if crisis_when is None else _when(parts, crisis_when, _ESCALATED)
 
 
 def _guards(parts: Parts) -> Step | None:
@@ -470,6 +473,24 @@ def _is_sound(verdict: Any) -> bool:
     )
 
 
+def _approval(parts: Parts) -> Step | None:
+    approvals = Approvals(parts.call_spec)
+    if not approvals:
+        return None
+
+    def check(at: Passage) -> Verdict:
+        asked = approvals.open(at.arguments, at.call.caller, at.now(parts.clock))
+        if not asked:
+            return ALLOWED
+        told = "; ".join(dict.fromkeys(f"{one.text or one.reason}" for one in asked))
+        who = " and ".join(dict.fromkeys(one.whose for one in asked))
+        end = "" if told.endswith((".", "!", "?")) else "."
+        message = f"{parts.call_spec.name} waits for {who}: {told}{end} Do not call it again."
+        return Verdict(Action.REVIEW, "approval_required", message)
+
+    return check
+
+
 # Confirmation: the caller's own word
 
 
@@ -510,7 +531,10 @@ _CRISIS = Verdict(
 _UNCONFIRMED = Verdict(Action.CONFIRM, "confirmation_required", "The user must confirm it.")
 OF_WORDS = frozenset({"no_explicit_intent", "not_stated_by_user"})
 """The codes of calls whose prompt shows the user's words."""
-_GROUPS = (OF_WORDS | {"low_confidence", "missing_confidence"}, frozenset({"review_required"}))
+_GROUPS = (
+    OF_WORDS | {"low_confidence", "missing_confidence"},
+    frozenset({"review_required", "approval_required"}),
+)
 """The codes of checks that tell together what fails."""
 
 
@@ -542,6 +566,7 @@ CHECKS = (
     Check("review", "decide", _crisis),
     Check("review", "decide", escalation),
     Check("review", "decide", _guards),
+    Check("review", "decide", _approval),
     Check("confirmation", "decide", _confirmation),
     Check("limits", "end", _limits),
     Check("run", "end", _run),

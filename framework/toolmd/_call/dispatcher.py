@@ -332,7 +332,7 @@ class Dispatcher:
         await self._words.hear(Call("", {}, caller=caller))
 
     async def escalates(self, call: Call) -> bool:
-        """Return whether a call with valid arguments meets its tool's Escalate When."""
+        """Return whether a call with valid arguments meets its tool's Crisis When."""
         with suppress(CallDenied):
             tool = await self.find(call)
             return tool.escalates(await tool.read(call))

@@ -13,6 +13,7 @@ from toolmd._parse.fields.quotas import read_quotas
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import (
     code_text,
+    flow,
     fold,
     nearest,
     plain,
@@ -20,6 +21,7 @@ from toolmd._parse.words import (
     value_text,
     without_invisible,
 )
+from toolmd._types.approval import ALWAYS, Escalation
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
 from toolmd._types.field import EXACT, Row
@@ -348,6 +350,52 @@ def _roles(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     return roles
 
 
+def _condition(page: Page, known: Row, entry: Node) -> str:
+    source = code_text(entry.text)
+    if source.strip("'\". ").lower() == ALWAYS:
+        return ALWAYS
+    if not source or entry.blocks or (source == entry.text and not set(source) & set("<>=!&|(")):
+        raise Unread("write an expression in a code span, `` `amount > 100` ``, or always")
+    return source
+
+
+def _approvers(page: Page, known: Row, entry: Node) -> tuple[str, ...] | str:
+    source = code_text(entry.text)
+    if source != entry.text and "approver" in source:
+        return source
+    named = _roles(page, known, entry)
+    if any(one.casefold() in _OWN for one in named):
+        raise Unread("name a role of another person: nobody approves their own call")
+    return named
+
+
+_OWN = frozenset(("me", "caller", "the caller", "user", "the user", "self", "myself"))
+_ESCALATION = re.compile(r"after\s+(.+?)\s+to\s+(.+)", re.IGNORECASE)
+
+
+def _escalations(page: Page, known: Row, entry: Node) -> tuple[Escalation, ...]:
+    """Read `after 4 hours to head_of_support`, or one in each nested bullet."""
+    marks = [entry.value] if entry.text else [item.mark for item in entry.items]
+    if not marks or (entry.text and entry.items) or any(prose(i.blocks) for i in entry.items):
+        raise Unread("write `after 4 hours to ROLE`, or each as a nested bullet")
+    found = []
+    for mark in marks:
+        said = _ESCALATION.fullmatch(flow(mark.text))
+        seconds = scalars.duration(said[1]) if said else None
+        if said is None or seconds is None:
+            raise Unread("write `after 4 hours to head_of_support`")
+        to = replaced(entry, value=mark._replace(text=said[2]), blocks=[])
+        found.append(Escalation(seconds, _approver_roles(page, known, to)))
+    return tuple(sorted(found, key=lambda one: one.after_s))
+
+
+def _approver_roles(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
+    named = _approvers(page, known, entry)
+    if isinstance(named, str):
+        raise Unread("name roles: `after 4 hours to head_of_support`")
+    return named
+
+
 _EVERY = "every "
 _NO_HOST = frozenset(("any", "all", ""))
 _HOST_SIGNS = frozenset("-_.:[]")
@@ -477,12 +525,16 @@ READERS: Mapping[str, ValueReader] = {
     "patterns": _patterns,
     "context": _context,
     "roles": _roles,
+    "condition": _condition,
+    "approvers": _approvers,
+    "escalations": _escalations,
     "suppliers": _suppliers,
     "schedule": _schedule,
     "inputs": _inputs,
     "hosts": _hosts,
     "function": read_function,
     "duration": alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
+    "term": alone(scalars.duration, "write a number and a unit: `4 hours`, `2 days`"),
     "size": alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
     "rate": alone(
         scalars.rate,

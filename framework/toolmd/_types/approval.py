@@ -81,7 +81,8 @@ class Approval:
     def of(cls, said: dict[str, Any]) -> "Approval":
         """Return the approval that such JSON describes."""
         by = said.get("by", ())
-        escalate = (Escalation(one["after_s"], tuple(one["to"])) for one in said.get("escalate", ()))
+        steps = said.get("escalate", ())
+        escalate = (Escalation(one["after_s"], tuple(one["to"])) for one in steps)
         return cls(**{**said, "by": by if isinstance(by, str) else tuple(by),
                       "escalate": tuple(escalate)})  # fmt: skip
 

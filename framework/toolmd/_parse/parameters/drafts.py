@@ -284,7 +284,7 @@ def _report_broken(page: Page, item: Node) -> bool:
     """Report a bullet such as `- **Sensitive** true`: a field's name, but no `key: value`."""
     text = item.mark.text
     if not text:
-        return any([_report_broken(page, below) for below in item.items])
+        return any(_report_broken(page, below) for below in item.items)
     found = [match[0] for match in (_LEAD.match(text),) if match]
     if text[:1] in "*_`#":
         found += [match[1] for match in (_BOLD.match(text),) if match]

@@ -130,6 +130,7 @@ TOOL = ToolSpec(
         max_bytes=2048,
         max_batch=Batch(parameter="doses", size=4),
         quotas=(Quota(0.5, ("user", "`name`"), "rolling", 86400.0, "dose", "size(doses) > 1"),),
+        allowed_hours="Mon-Fri 08:00-18:00 Europe/Berlin",
         max_concurrent=2,
         allowed_domains=("a.example", "*.b.example"),
     ),

@@ -379,3 +379,32 @@ def test_its_section_is_read_under_its_names(title: str) -> None:
     assert spec.canonical["approvals"] == [
         {"when": "amount > 100", "by": ["manager"], "expires_s": 86400.0}
     ]
+
+
+def test_a_call_waits_for_its_caller_as_long_as_the_settings_say(shop, clock) -> None:
+    confirmed = "\n## Safety\n\n- **Requires Confirmation**: yes\n"
+    workspace = shop("", confirmed, **{"confirmations.expires": 3600})
+    first, second = (ask(workspace, amount).confirmation for amount in (1, 2))
+    approve = workspace.confirmations.approve_sync
+
+    clock.now += 3599
+    assert code(approve(first.id, user="ana")) == "ok"
+    clock.now += 1
+    assert code(approve(second.id, user="ana")) == "confirmation_expired"
+
+
+def test_a_crisis_review_never_expires(shop, clock, tmp_path) -> None:
+    workspace = shop("", "\n## Safety\n\n- **Crisis When**: `amount > 1`\n")
+    one = ask(workspace).confirmation
+
+    clock.now += 400 * 24 * 3600
+    assert workspace.confirmations.get_sync(one.id).state == "pending"
+    assert "expires" not in one.to_dict()
+    assert code(workspace.confirmations.approve_sync(one.id)) == "ok"
+
+
+def test_the_callers_own_text_stands_before_the_arguments(shop) -> None:
+    text = "\n## Safety\n\n- **Requires Confirmation**: yes\n- **Text**: Refund {amount} EUR?\n"
+    prompt = ask(shop("", text)).confirmation.prompt
+
+    assert prompt.startswith("Refund 500 EUR? I'd like to refund: amount: 500, order_id: a-1.")

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import chain
 from typing import Any, Literal, NamedTuple
+from zoneinfo import ZoneInfo
 
 from toolmd._call.approvals import Approvals
 from toolmd._call.arguments import Rules, has_handle, mismatch, read, reads_caller
@@ -23,6 +24,7 @@ from toolmd._types.approval import either
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import By
+from toolmd._types.hours import hours_of
 from toolmd._types.identity import caller_values
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
@@ -100,6 +102,8 @@ class Parts(NamedTuple):
     """Replaces handles of earlier results among these arguments; it blocks, and may deny."""
     clock: Callable[[], float]
     """Returns the seconds since the epoch."""
+    zone: str
+    """The project's time zone; empty where the settings name none."""
     run: Callable[[Passage], Awaitable[Result]]
     """Runs a call that no check stopped, within its limits."""
 
@@ -230,7 +234,22 @@ def _rules(parts: Parts) -> Step | None:
     return _checked(parts, Rules(parts.call_spec))
 
 
-# Permission: rules over the caller and the time
+# Permission: the hours, and rules over the caller and the time
+
+
+def _hours(parts: Parts) -> Step | None:
+    if (said := parts.call_spec.limits.allowed_hours) is None:
+        return None
+    hours = hours_of(said)
+    zone = ZoneInfo(hours.zone or parts.zone or "UTC")
+
+    def check(at: Passage) -> None:
+        now = at.now(parts.clock).astimezone(zone)
+        if not hours.is_open(now):
+            message = f"Open {hours.text} ({zone.key}); next {hours.next(now)}."
+            raise deny("not_allowed", message, (Problem("closed", "", message),))
+
+    return check
 
 
 def _permission(parts: Parts) -> Step | None:
@@ -559,6 +578,7 @@ CHECKS = (
     Check("arguments", "read", _handles),
     Check("arguments", "read", _arguments),
     Check("arguments", "read", _rules),
+    Check("permission", "read", _hours),
     Check("permission", "read", _permission),
     Check("confidence", "decide", _confidence),
     Check("intent", "decide", _intent),

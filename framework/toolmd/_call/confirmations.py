@@ -22,8 +22,9 @@ from toolmd._types.approval import OPERATOR_GROUP, Approved, OpenApproval, eithe
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
-from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, By, Confirmation, ConfirmationState
+from toolmd._types.confirmation import UNDECIDED, By, Confirmation, ConfirmationState
 from toolmd._types.decision import OPERATOR, Approver, Decision
+from toolmd._types.quota import FAR
 from toolmd._types.registry import Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
@@ -142,7 +143,7 @@ class Confirmations:
         one = one._replace(
             id=secrets.token_urlsafe(9).replace("-", "a"),
             created=now,
-            expires=now + ((own is None and tool.approvals.expires_s(approvals)) or EXPIRES_S),
+            expires=now + self._waits_s(tool, one),
             bound_to=self._hash_of(tool, arguments),
         )
         try:
@@ -495,10 +496,18 @@ class Confirmations:
         after = one._replace(
             kind="review", call=call, shown=shown, prompt=prompt, approvals=approvals, notes=notes,
             code=verdict.code, reason=verdict.message, bound_to=self._hash_of(tool, arguments),
-            expires=now + (tool.approvals.expires_s(approvals) or EXPIRES_S),
+            expires=None,
         )  # fmt: skip
+        after = after._replace(expires=now + self._waits_s(tool, after))
         await self._won(one, lambda: self._store.confirmations.advance(after, one, now))
         return after
+
+    def _waits_s(self, tool: CompiledTool, one: Confirmation) -> float:
+        """Return how long a call waits for a person, in seconds; a crisis review never ends."""
+        own = tool.approvals.expires_s(one.approvals) if one.kind == "review" else None
+        if own is None and one.kind == "review" and one.call.caller.crisis:
+            return FAR
+        return own or self._dispatcher.settings.confirmations.expires
 
     async def _answer(
         self, tool: CompiledTool, one: Confirmation, decision: Decision
@@ -718,8 +727,16 @@ def _content_of(asked: Asked, decision: Decision) -> dict[str, Any]:
 def _add_replacing(
     store: ConfirmationStore, call_spec: ToolCallSpec, one: Confirmation
 ) -> Confirmation:
-    """Store a confirmation, and end the one whose call it corrects; return it as it is stored."""
+    """Store a confirmation, and end the one whose call it corrects; return it as it is stored.
+
+    A repeated call waits for the confirmation that is there already.
+    """
     call = one.call
+    if not call.is_of_a_run and call.asked is None:
+        for same in store.pending(one.created, call.tool, user=call.caller.user):
+            is_free = not same.call.is_of_a_run and same.call.asked is None
+            if is_free and _identity(same) == _identity(one):
+                return same._replace(call=same.call._replace(id=call.id))
     if call.caller.conversation is not None and not call.is_of_a_run and call.asked is None:
         old = _corrected(call_spec, call, store.pending(one.created, call.tool))
         if old is not None and store.claim(old.id, "superseded", one.created):
@@ -727,6 +744,14 @@ def _add_replacing(
             one = one._replace(replaces=(old.id,), notes=notes)
     store.add(one)
     return one
+
+
+def _identity(one: Confirmation) -> tuple[object, ...]:
+    """Return what two calls have in common that one decision is for."""
+    call, caller = one.call, one.call.caller
+    exact = json.dumps(call.arguments, sort_keys=True, default=str)
+    facts = sorted(caller.context.items())
+    return one.kind, one.state, one.bound_to, exact, caller.user, caller.conversation, facts
 
 
 def _corrected(

@@ -279,7 +279,9 @@ def told(spec: ToolSpec | SkillSpec) -> str:
     for_whom = f"Only for {either(roles)}." if roles else ""
     approvals = spec.approvals if isinstance(spec, ToolSpec) else ()
     waits = " ".join(map(_needs_approval, approvals))
-    parts = (spec.description, spec.when_to_use, for_whom, waits, ruled)
+    hours = spec.limits.allowed_hours if isinstance(spec, ToolSpec) else None
+    is_open = f"Open {hours}." if hours else ""
+    parts = (spec.description, spec.when_to_use, for_whom, is_open, waits, ruled)
     return "\n\n".join(part for part in parts if part)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from toolmd._types.approval import ALWAYS, Approval
 from toolmd._types.call_spec import Batch, Limits, Rate, Safety, ToolCallSpec
 from toolmd._types.field import Row, rows_of
+from toolmd._types.hours import hours_of
 from toolmd._types.pending_change import Weakening
 from toolmd._types.quota import Quota, as_strict
 from toolmd._types.registry import AnySpec
@@ -105,6 +106,14 @@ def batch(old: Batch | None, new: Batch | None) -> bool:
     )
 
 
+def hours(old: str | None, new: str | None) -> bool:
+    """Compare opening hours: a part of the old ones is as strict."""
+    if old is None or new is None:
+        return old is not None
+    was, now = hours_of(old), hours_of(new)
+    return was.zone != now.zone or not now.minutes <= was.minutes
+
+
 def quotas(old: tuple[Quota, ...], new: tuple[Quota, ...]) -> bool:
     """Compare quotas: each old one must surely be implied by a new one."""
     return any(not any(as_strict(one, other) for other in new) for one in old)
@@ -165,7 +174,7 @@ _COMPARISONS: Mapping[str, Looser] = {
     one.__name__: one
     for one in (
         *(least, most, demand, claim, needs, unlike, choices, words, types, domains, rate, batch),
-        *(condition, quotas),
+        *(condition, hours, quotas),
     )
 }
 

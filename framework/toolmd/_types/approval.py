@@ -80,8 +80,7 @@ class Approval:
     @classmethod
     def of(cls, said: dict[str, Any]) -> "Approval":
         """Return the approval that such JSON describes."""
-        by = said.get("by", ())
-        steps = said.get("escalate", ())
+        by, steps = said.get("by", ()), said.get("escalate", ())
         escalate = (Escalation(one["after_s"], tuple(one["to"])) for one in steps)
         return cls(**{**said, "by": by if isinstance(by, str) else tuple(by),
                       "escalate": tuple(escalate)})  # fmt: skip

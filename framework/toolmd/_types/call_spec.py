@@ -124,6 +124,10 @@ class Limits:
         "project, fact or expression: `3 calls per user per day`, `500 of amount per user in 7 "
         "days`, ``1 call per `order_id` ever``.", name="Quota", restricts=True,
         compared="quotas", aliases=("Quotas",))] = ()
+    allowed_hours: Annotated[str | None, Row(
+        "hours", "The hours in which the tool may be called: `Mon-Fri 08:00-18:00, Sat "
+        "09:00-13:00`, in the project's time zone or in one named behind them.", restricts=True,
+        compared="hours", aliases=("Opening Hours", "Hours"))] = None
     max_concurrent: Annotated[int | None, Row(
         "count", "The most calls that run at the same time; the others wait.",
         restricts=True, compared="most")] = None

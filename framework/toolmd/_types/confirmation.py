@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 from toolmd._types.approval import Approved, OpenApproval, covered
 from toolmd._types.brief import brief
 from toolmd._types.call import Call
+from toolmd._types.quota import FAR
 
 ConfirmationState = Literal[
     "pending", "running", "interrupted", "approved", "edited", "rejected", "answered", "stale",
@@ -41,7 +42,7 @@ class Confirmation(NamedTuple):
     created: float = 0.0
     """In seconds since the epoch, like `expires`; 0 in a dry run."""
     expires: float | None = None
-    """None for a run's question that never expires."""
+    """None for a run's question that never expires; a crisis review has a time far off."""
     state: ConfirmationState = "pending"
     """The state: undecided, running, decided, stale, expired, or superseded by a correction."""
     code: str = ""
@@ -120,7 +121,7 @@ class Confirmation(NamedTuple):
             "prompt": self.prompt,
             "sensitivity": self.sensitivity,
             "created": self.created or None,
-            "expires": self.expires,
+            "expires": None if self.expires is None or self.expires >= FAR else self.expires,
             "state": self.state,
             "saves": self.saves,
             "form": self.form,

@@ -171,6 +171,7 @@ def test_every_field_is_compared_here() -> None:
     several |= {
         "quotas",
         "allowed_roles",
+        "allowed_hours",
         "allowed_tools",
         "disallowed_tools",
         "model_invocation",

@@ -254,7 +254,7 @@ def pending(
 
 def _row(one: Any) -> tuple[str, ...]:
     until = "-"
-    if one.expires is not None:
+    if one.to_dict().get("expires"):
         until = f"{dt.datetime.fromtimestamp(one.expires).astimezone():%H:%M:%S}"
     kind = {"confirm": "a yes", "review": "review"}[one.kind]
     if one.kind == "review" and one.approvals:

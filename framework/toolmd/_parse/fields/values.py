@@ -25,6 +25,7 @@ from toolmd._types.approval import ALWAYS, Escalation
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
 from toolmd._types.field import EXACT, Row
+from toolmd._types.hours import hours_of
 from toolmd._types.intent import keyword_of, language_and_word
 from toolmd._types.operation import METHODS, read_operation
 from toolmd._types.remote_tool import read_remote_tool
@@ -396,6 +397,21 @@ def _approver_roles(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     return named
 
 
+def _hours(page: Page, known: Row, entry: Node) -> str:
+    try:
+        hours = hours_of(entry.text)
+    except ValueError as error:
+        raise Unread(str(error)) from None
+    if not hours.zone and page.identity is not None and not page.identity.time_zone:
+        page.error(
+            Code.TIME_ZONE_MISSING,
+            entry.mark,
+            "the hours have no time zone, and the settings name none",
+            'write one behind them, Europe/Berlin, or set it: time_zone = "Europe/Berlin"',
+        )
+    return str(hours)
+
+
 _EVERY = "every "
 _NO_HOST = frozenset(("any", "all", ""))
 _HOST_SIGNS = frozenset("-_.:[]")
@@ -542,6 +558,7 @@ READERS: Mapping[str, ValueReader] = {
         "for a count, write `- **Quota**: 3 calls per user per day`",
     ),
     "quotas": read_quotas,
+    "hours": _hours,
     "batch": alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
     "expression": _expression,
     "pattern": _pattern,

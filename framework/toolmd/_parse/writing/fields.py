@@ -180,6 +180,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "quotas": lambda quotas: (
         str(quotas[0]) if len(quotas) == 1 else "\n".join(f"- {one}" for one in quotas)
     ),
+    "hours": str,
     "batch": str,
     "expression": code,
     "pattern": code,

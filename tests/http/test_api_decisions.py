@@ -63,7 +63,7 @@ def test_a_decision_with_the_key_of_another_decides_nothing(api: httpx.Client, k
 
 
 def test_pending_calls_are_listed_in_pages_the_oldest_first(api: httpx.Client) -> None:
-    ids = [pending_by(api) for _ in range(3)]
+    ids = [pending_by(api, dish=dish) for dish in ("soup", "stew", "cake")]
 
     def page(**query: Any) -> list[str]:
         return [one["id"] for one in api.get("/api/pending", params=query).json()]

@@ -122,6 +122,8 @@ TOOL = {
         *each("Metadata", "maybe ; ture ; 1.5 ; ", REFUSED, "- **Requires Auth**: {}"),
         ("Metadata", "- **Requires Context**: patient, tenant",
          {"requires_context": ("patient", "tenant")}),
+        ("Metadata", "- **Allowed Roles**: a\n  - **Requires Context**: patient", REFUSED),
+        ("Metadata", "- **Tags**: a\n  - Requires Auth: yes", REFUSED),
         ("Metadata", "- **Requires Patient Context**: true", {"requires_context": ("patient",)}),
         ("Metadata", "- **Allowed Roles**: a, b", {"allowed_roles": ("a", "b"), **YES}),
         *each("Metadata", "Role ; Required Roles ; Needs Approval ; Requires Approval",
@@ -178,7 +180,14 @@ TOOL = {
          {f"{FIRST}.items.types": ("string",), f"{FIRST}.unique": True}),
         *each("Type", "number\n- **Unit**: mmHg ; number\n- **Example**: 3 ; array ; "
               "string\n- **Verbatim**: yes ; string\n- **Accepts Handle**: yes", {}),
-        ("Type", nested(16), {}), ("Type", nested(17), REFUSED),
+        *each("Type", "**Sensitive** true ; **Sensitive*: true ; **Sensitive**.: true ; "
+              "*a*Max Length**: 5 ; **Max Length; 5 ; **Pattern – x ; * *Verbatim**: true ; "
+              "**Enum**  a, b ; **Typ*e*: string", REFUSED, "string\n- {}"),
+        *each("Type", "**red** is warm ; Required where it rains ; (of the day)", {},
+              "string\n- {}"),
+        ("Type", "integer\n\n#### **Minimum**: 0\n\n- **Maximum**: 9", REFUSED),
+        ("Type", nested(16), {}),
+        ("Type", nested(17), REFUSED),
         ("Type", CARD, {f"{FIRST}.types": ("object",)}),
         ("Type", f"{CARD}- **Discriminator**: kind", {f"{FIRST}.discriminator": "kind"}),
         ("Type", f"{CARD}- **Discriminator**: kin", REFUSED),
@@ -187,6 +196,7 @@ TOOL = {
          {"parameters.0.required": True, "parameters.1.required": False}),
         ("Parameters", "### patient\\_id\n\n- **Type**: string",
          {"parameters.0.name": "patient_id"}),
+        ("Parameters", "- `a` - required - integer - x", {f"{FIRST}.types": ("integer",)}),
         *each("Parameters", "None ; No parameters ; N/A ; - None ;  ; *none*",
               {"parameters": ()}),
     ],

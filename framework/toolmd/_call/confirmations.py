@@ -727,8 +727,16 @@ def _content_of(asked: Asked, decision: Decision) -> dict[str, Any]:
 def _add_replacing(
     store: ConfirmationStore, call_spec: ToolCallSpec, one: Confirmation
 ) -> Confirmation:
-    """Store a confirmation, and end the one whose call it corrects; return it as it is stored."""
+    """Store a confirmation, and end the one whose call it corrects; return it as it is stored.
+
+    A repeated call waits for the confirmation that is there already.
+    """
     call = one.call
+    if not call.is_of_a_run and call.asked is None:
+        for same in store.pending(one.created, call.tool, user=call.caller.user):
+            is_free = not same.call.is_of_a_run and same.call.asked is None
+            if is_free and _identity(same) == _identity(one):
+                return same._replace(call=same.call._replace(id=call.id))
     if call.caller.conversation is not None and not call.is_of_a_run and call.asked is None:
         old = _corrected(call_spec, call, store.pending(one.created, call.tool))
         if old is not None and store.claim(old.id, "superseded", one.created):
@@ -736,6 +744,14 @@ def _add_replacing(
             one = one._replace(replaces=(old.id,), notes=notes)
     store.add(one)
     return one
+
+
+def _identity(one: Confirmation) -> tuple[object, ...]:
+    """Return what two calls have in common that one decision is for."""
+    call, caller = one.call, one.call.caller
+    exact = json.dumps(call.arguments, sort_keys=True, default=str)
+    facts = sorted(caller.context.items())
+    return one.kind, one.state, one.bound_to, exact, caller.user, caller.conversation, facts
 
 
 def _corrected(

@@ -256,7 +256,7 @@ def _json_schema(shape: Schema) -> dict[str, Any]:
         schema["enum"] = plain_numbers(list(shape.enum))
     if shape.has_default:
         schema["default"] = plain_numbers(shape.default)
-    if shape.items is not None or shape.types == ARRAY:
+    if shape.items is not None or "array" in shape.types:
         schema["items"] = shape.items.json_schema if shape.items is not None else {}
     if shape.properties is not None:
         schema |= {k: v for k, v in object_schema(shape.properties).items() if k != "type"}

@@ -408,3 +408,56 @@ def test_the_callers_own_text_stands_before_the_arguments(shop) -> None:
     prompt = ask(shop("", text)).confirmation.prompt
 
     assert prompt.startswith("Refund 500 EUR? I'd like to refund: amount: 500, order_id: a-1.")
+
+
+SKILL = """# Refund twice
+
+Refunds an order.
+
+## Metadata
+
+- **Name**: refund_order
+- **Version**: 1.0.0
+- **Category**: shop
+- **Required Tools**: refund
+
+## Workflow
+
+1. **Refund**.
+   - **Use**: refund
+   - **With**:
+     - amount: `amount`
+     - order_id: a-1
+   - **Save as**: refunded
+
+2. **Return**:
+   - refunded: `refunded`
+
+## Input Schema
+
+### amount
+
+- **Type**: number
+- **Required**: true
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+"""
+
+
+def test_a_run_waits_for_the_approval_of_its_call(shop, tmp_path) -> None:
+    (tmp_path / "skills_md").mkdir()
+    (tmp_path / "skills_md/refund-order.skill.md").write_text(SKILL)
+    workspace = shop()
+    waits = workspace.run_sync("refund_order", {"amount": 500}, user="ana")
+    decide = workspace.confirmations.approve_sync
+    one = waits.confirmation
+
+    assert waits.outcome == "review"
+    assert one.prompt.startswith("Refund 500 EUR for order a-1?")
+    for who in ({"user": "ana", "roles": ["manager"]}, {"user": "bob"}, {}):
+        assert code(decide(one.id, **who)) == "not_allowed", who
+    assert done(tmp_path) == []
+    assert code(decide(one.id, user="eve", roles=["manager"])) == "ok"
+    assert done(tmp_path) == ["500"]

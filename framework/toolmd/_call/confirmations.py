@@ -237,16 +237,16 @@ class Confirmations:
         """Reject a pending call, as a run's question was answered."""
         await self._decide(confirmation_id, Decision.reject(), Approver(user, by), None)
 
-    async def not_for(self, call: Call, who: Approver) -> Result | None:
-        """Return the denial where a person may not give the approval of a run's call."""
+    async def approves(self, call: Call, who: Approver) -> tuple[bool, Result | None]:
+        """Return whether a person may give the approval of a run's call, or the denial."""
         began = perf_counter()
         try:
-            await self._check_approver(call, who)
+            return await self._is_approver(call, who), None
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
-            return await self._dispatcher.denied(call, error, began)
-        return None
+            return False, await self._dispatcher.denied(call, error, began)
 
-    async def _check_approver(self, call: Call, who: Approver) -> None:
+    async def _is_approver(self, call: Call, who: Approver) -> bool:
+        """Return whether a call needs an approval, which this person may give; else deny."""
         tool = await self._dispatcher.find(call)
         arguments = (await tool.read(call)).arguments
         verdict = Verdict(Action.REVIEW, "approval_required")
@@ -259,6 +259,7 @@ class Confirmations:
                 raise deny("not_allowed", "Nobody approves their own call.")
             call = call._replace(arguments=arguments)
             self._given(tool, Confirmation("", "", call=call, approvals=opened), who)
+        return bool(opened)
 
     def pending(
         self, user: str | None = None, after: tuple[float, str] | None = None

@@ -239,29 +239,31 @@ class Confirmations:
             return None
         runs = self._runs()
         order = await off_loop(runs.questions.order, run_id)
-        if order is None or (who.user is not None and order.caller.user not in {None, who.user}):
+        if order is None:
             return None
-        denial = await self._not_for(confirmation_id, decision, who)
+        approves, denial = await self._approves(confirmation_id, decision, who)
         if denial is not None:
             return denial
+        if not approves and who.user is not None and order.caller.user not in {None, who.user}:
+            return None
         answer = Answer(
             approved=decision.kind != "reject",
             text=decision.text if decision.kind == "respond" else None,
             arguments=dict(decision.arguments) or None,
             by=who.name or who.user,
         )
-        user = None if order.caller.user is None else who.user
+        user = None if order.caller.user is None or approves else who.user
         return await runs.answer(run_id, answer, key=key, user=user)
 
-    async def _not_for(
+    async def _approves(
         self, confirmation_id: str, decision: Decision, who: Approver
-    ) -> Result | None:
-        """Return the denial of a person who may not give the approval that a run waits for."""
+    ) -> tuple[bool, Result | None]:
+        """Return whether a person gives the approval that a run waits for, or the denial."""
         one = await off_loop(self._runs().questions.find, confirmation_id)
         withdrawn = decision.kind == "reject" and who.user is not None
         if one is None or one.kind != "review" or (withdrawn and who.user == one.call.caller.user):
-            return None
-        return await (await self._project.dispatcher()).confirmations.not_for(one.call, who)
+            return False, None
+        return await (await self._project.dispatcher()).confirmations.approves(one.call, who)
 
     pending_sync = sync_of(pending)
     get_sync = sync_of(get)

@@ -1,0 +1,1 @@
+"""Give a workspace's tools and skills to an agent framework; each module needs its framework."""

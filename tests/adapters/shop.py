@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from toolmd import Workspace
+
 REFUND = """\
 # refund
 
@@ -60,7 +62,9 @@ def write_shop(folder: Path) -> Path:
     parameters = {"refund": "order: str, amount: float", "look": "order: str, days: int = 1"}
     for name, text in (("refund", REFUND), ("look", LOOK)):
         (tools / f"{name}.tool.md").write_text(text)
-        python = PYTHON.format(name=name).replace("*, context, **given", f"{parameters[name]}, *, context")
+        python = PYTHON.format(name=name).replace(
+            "*, context, **given", f"{parameters[name]}, *, context"
+        )
         names = ", ".join(f"{one.split(':')[0]}" for one in parameters[name].split(", "))
         python = python.replace("str(given)", f"str([{names}])")
         (tools / f"{name}.py").write_text(python)
@@ -71,3 +75,8 @@ def calls_of(folder: Path) -> list[str]:
     """Return the calls that ran."""
     ran = folder / "tools_md" / "ran"
     return ran.read_text().splitlines() if ran.exists() else []
+
+
+def open_shop(folder: Path) -> Workspace:
+    """Open the project with a store that survives its process."""
+    return Workspace.open(folder, overrides={"store": "sqlite"})

@@ -61,10 +61,12 @@ def ran(shop: Path) -> str:
 
 
 def test_the_same_call_again_returns_the_question_that_waits(shop: Path) -> None:
-    with Workspace.open(shop) as ws:
+    with Workspace.open(shop, overrides={"store": "sqlite"}) as ws:
         first, again = ws.dispatch_sync(call()), ws.dispatch_sync(call())
         other = ws.dispatch_sync(call(conversation="c2"))
-        assert first.confirmation and again.confirmation and other.confirmation
+        assert first.confirmation
+        assert again.confirmation
+        assert other.confirmation
         assert first.confirmation.id == again.confirmation.id != other.confirmation.id
         found = ws.confirmations.of_call_sync("call-1", conversation="c1", user="u1")
         assert [one.id for one in found] == [first.confirmation.id]
@@ -72,18 +74,19 @@ def test_the_same_call_again_returns_the_question_that_waits(shop: Path) -> None
 
 
 def test_a_decided_call_returns_its_recorded_result(shop: Path) -> None:
-    with Workspace.open(shop) as ws:
+    with Workspace.open(shop, overrides={"store": "sqlite"}) as ws:
         asked = ws.dispatch_sync(call()).confirmation
         assert asked
-        ws.confirmations.approve_sync(asked.id, {"amount": 7})
-    with Workspace.open(shop) as ws:
+        done = ws.confirmations.approve_sync(asked.id, {"amount": 7})
+        assert done.success, done.to_dict()
+    with Workspace.open(shop, overrides={"store": "sqlite"}) as ws:
         again = ws.dispatch_sync(call())
         assert (again.outcome, again.data) == ("ok", "refunded")
         assert ran(shop) == "7.0 "
 
 
 def test_a_no_is_the_answer_to_the_same_call(shop: Path) -> None:
-    with Workspace.open(shop) as ws:
+    with Workspace.open(shop, overrides={"store": "sqlite"}) as ws:
         asked = ws.dispatch_sync(call()).confirmation
         assert asked
         ws.confirmations.reject_sync(asked.id)
@@ -98,14 +101,14 @@ def test_a_call_that_asked_before_never_runs_after_its_policy_went(shop: Path) -
         asked = ws.dispatch_sync(call()).confirmation
         assert asked
         ws.confirmations.approve_sync(asked.id)
-        (shop / "tools_md/refund.tool.md").write_text(TOOL.split("## Safety")[0])
+        (shop / "tools_md/refund.tool.md").write_text(TOOL.partition("## Safety")[0])
         ws.reload()
         assert ws.dispatch_sync(call()).data == "refunded"
         assert ran(shop) == "5.0 "
 
 
 def test_a_model_reads_a_result_without_what_its_host_has(shop: Path) -> None:
-    with Workspace.open(shop) as ws:
+    with Workspace.open(shop, overrides={"store": "sqlite"}) as ws:
         wrong = asyncio.run(ws.dispatch(call(900))).for_model()
         assert wrong.is_correctable
         assert json.loads(wrong.text).keys() == {"outcome", "error"}

@@ -104,7 +104,7 @@ class Host:
             call.id, conversation=caller.conversation, user=caller.user
         )
 
-    async def decide(  # noqa: PLR0913 - a call, and all that a host knows of the decision
+    async def decide(
         self,
         call: HostCall,
         decision: Decision,
@@ -141,13 +141,10 @@ class Host:
         who = Approver(user if approver is None else approver, by)
         whole = await self.workspace.confirmations.decide(one.id, decision, who, on_event=on_event)
         result = await self.workspace.results.for_model(whole, user=user)
-        error = result.error
-        if decision.kind == "edit" and error is not None and error.code == "invalid_arguments":
-            if any(kept.id == one.id and kept.state in UNDECIDED
-                   for kept in await self.questions(call)):  # fmt: skip
-                prompt = f"{UNANSWERED}{error.message} {one.prompt}"
-                again = one._replace(prompt=prompt)
-                return result._replace(outcome=one.kind, confirmation=again, message=prompt)
+        if decision.kind == "edit" and result.error is not None and await self._waits(call, one):
+            prompt = f"{UNANSWERED}{result.error.message} {one.prompt}"
+            again = one._replace(prompt=prompt)
+            return result._replace(outcome=one.kind, confirmation=again, message=prompt)
         return result._replace(tool_call_id=call.id, tool=call.name)
 
     async def settle(self, call: HostCall, *, by: str | None = None) -> Result | None:
@@ -175,6 +172,10 @@ class Host:
             message = f"This call was decided before: {one.state}."
             return _denied(call, "confirmation_used", message)
         return await self.workspace.results.for_model(known, user=call.caller.user)
+
+    async def _waits(self, call: HostCall, one: Confirmation) -> bool:
+        now = await self.questions(call)
+        return any(kept.id == one.id and kept.state in UNDECIDED for kept in now)
 
     def _takes_confidence(self, name: str) -> bool:
         called = self.names().find(name)

@@ -1,7 +1,6 @@
 """An agent of pydantic-ai calls the shop's tools: its approvals decide stored questions."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 

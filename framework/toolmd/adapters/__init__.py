@@ -1,1 +1,1 @@
-"""Give a workspace's tools and skills to an agent framework; each module needs its framework."""
+"""Offer a workspace's tools and skills to agent frameworks; each module needs its own."""

@@ -1,4 +1,4 @@
-"""Give a workspace's tools and skills to an agent of pydantic-ai, as a toolset."""
+"""Offer a workspace's tools and skills to an agent of pydantic-ai, as a toolset."""
 
 import asyncio
 from collections.abc import Callable
@@ -149,7 +149,7 @@ class ToolmdToolset(AbstractToolset[Any]):
         for message in reversed(ctx.messages):
             for part in message.parts if isinstance(message, ModelResponse) else ():
                 if isinstance(part, ToolCallPart) and part.tool_call_id == ctx.tool_call_id:
-                    return part.args_as_dict()
+                    return dict(part.args_as_dict())
         return tool_args
 
     def _caller_of(self, ctx: RunContext[Any]) -> Caller:

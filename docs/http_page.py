@@ -13,7 +13,8 @@ returns it as OpenAPI 3.1, with a path of its own for each tool and skill.
 Every request needs the exact `Host` of the server and the token: `Authorization: Bearer TOKEN`. A
 body is `application/json` of at most 512 KiB; unknown keys are rejected. The token names the
 caller. The header `Toolmd-Context-Patient` states the fact `patient`, if the token allows its
-value. `Toolmd-Conversation` names the conversation whose calls **Max Calls** counts together.
+value. `Toolmd-Conversation` names the conversation, for a
+**Quota** per conversation.
 With the right `act_as`, `Toolmd-User` and `Toolmd-Roles` name the user that it calls for.
 
 A token may `call`, `decide`, `operate` or `act_as`, as `serve.tokens` says; a JWT may what the

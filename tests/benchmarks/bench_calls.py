@@ -54,7 +54,7 @@ POLICIES = {
     "book_apart": ("Max Concurrent", "## Limits\n\n- **Max Concurrent**: 4"),
     "book_once": ("Idempotent `keyed`", ""),
     "book_asking": ("Requires Confirmation", "## Safety\n\n- **Requires Confirmation**: true"),
-    "book_warily": ("Escalate When", '## Safety\n\n- **Escalate When**: `appointment_type == "x"`'),
+    "book_warily": ("Crisis When", '## Safety\n\n- **Crisis When**: `appointment_type == "x"`'),
 }
 """Tools with a policy that needs the store, and the section that states it."""
 ROUNDS, CALLS = 40, 200

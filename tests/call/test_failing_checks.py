@@ -20,7 +20,7 @@ GUARDED = {
         min_confidence=0.5,
         explicit_intent=True,
         intent_keywords=("say",),
-        escalate_when="word == 'help'",
+        crisis_when="word == 'help'",
         confirm_when="word == 'ask'",
     ),
     "limits": Limits(rate=Rate(calls=100, per_s=1), quotas=few(1000)),

@@ -58,7 +58,7 @@ def test_a_message_without_intent_and_a_value_is_denied_with_both(harbour):
 
 
 def test_a_review_and_its_record_list_every_reason(harbour, tmp_path):
-    dispatcher = harbour(safety=Safety(escalate_when="port == 'Brest'"))
+    dispatcher = harbour(safety=Safety(crisis_when="port == 'Brest'"))
     reasons = []
     for port, message in (("Brest", "Brest"), ("Nice", "mayday, Nice"), ("Brest", "mayday, Brest")):
         result = dispatcher.call("sail", {"port": port}, message=message)

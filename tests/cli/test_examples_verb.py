@@ -128,7 +128,7 @@ def test_the_caller_passes_every_check_unless_the_example_expects_a_caller_error
 ESCALATED = """
 ## Safety
 
-- **Escalate When**: word == "now"
+- **Crisis When**: word == "now"
 """
 
 

@@ -99,7 +99,7 @@ def test_a_handled_reply_as_json(florist):
 
 def test_yes_does_not_approve_a_review(florist):
     florist.write(
-        "tools_md/gift.tool.md", GIFT.format(sensitivity="low") + "- **Escalate When**: `true`\n"
+        "tools_md/gift.tool.md", GIFT.format(sensitivity="low") + "- **Crisis When**: `true`\n"
     )
     typed = florist("call", "gift_flowers", "kind=rose", "--yes")
     assert typed.code == 4

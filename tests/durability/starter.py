@@ -5,17 +5,19 @@ import sys
 import time
 from pathlib import Path
 
-from tests.definitions import limited
-
 from toolmd._call.limits import MACHINE, CallLimits
 from toolmd._store.store import Store
-from toolmd._types.call_spec import Limits, Rate
+from toolmd._types.call_spec import Limits, Rate, ToolCallSpec
+from toolmd._types.schema import Schema
+from toolmd._types.source import Source
 
 
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:
     """Start as often as `calls` a second allow, and no later than so many seconds from now."""
     limits = Limits(rate=Rate(calls=calls, per_s=1))
-    rate_limiter = CallLimits(limited(limits), Store(engine, Path(state)), MACHINE)
+    source = Source("act.tool.md", 1)
+    tool = ToolCallSpec(name="act", source=source, returns=Schema(), limits=limits)
+    rate_limiter = CallLimits(tool, Store(engine, Path(state)), MACHINE)
     until = time.monotonic() + seconds
 
     async def one() -> None:

@@ -182,7 +182,7 @@ def test_a_call_is_stopped_before_another_may_have_its_place(store):
         limits = CallLimits(limited(Limits(max_concurrent=1)), store)
         async with limits.place(Call("act", {}), {}) as place:
             with pytest.raises(PlaceLostError):
-                await limits.hold(place, asyncio.sleep(60), held_s=0.3)
+                await limits.hold(place.name, asyncio.sleep(60), held_s=0.3)
 
     asyncio.run(main())
 
@@ -191,7 +191,7 @@ def test_a_call_runs_on_while_its_place_is_renewed(store):
     async def main():
         limits = CallLimits(limited(Limits(max_concurrent=1)), store)
         async with limits.place(Call("act", {}), {}) as place:
-            return await limits.hold(place, asyncio.sleep(2, "done"), renew_s=0.1, held_s=1.0)
+            return await limits.hold(place.name, asyncio.sleep(2, "done"), renew_s=0.1, held_s=1.0)
 
     assert asyncio.run(main()) == "done"
 

@@ -57,7 +57,7 @@ Says it.
 - **Min Confidence**: 0.5
 - **Explicit Intent**: yes
 - **Intent Keywords**: say
-- **Escalate When**: `word == 'help'`
+- **Crisis When**: `word == 'help'`
 - **Confirm When**: `word == 'ask'`
 
 ## Limits

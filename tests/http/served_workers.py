@@ -92,9 +92,11 @@ class ServedByMany(Served):
         return seen & self.children()
 
 
-def act(client: httpx.Client) -> Any:
+def act(client: httpx.Client, conversation: str = "") -> Any:
     """Call the tool; return its result."""
-    return client.post("/api/tools/act/call", json={"arguments": {}}).json()
+    headers = {"Toolmd-Conversation": conversation} if conversation else {}
+    path = "/api/tools/act/call"
+    return client.post(path, json={"arguments": {}}, headers=headers).json()
 
 
 PAUSE_S = 0.01

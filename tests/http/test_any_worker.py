@@ -64,7 +64,7 @@ def test_any_process_takes_the_answer_the_decision_and_the_cookie(tmp_path: Path
         assert len(done_in(project)) == 12
 
         with served.fresh() as client:
-            pending = [act(client)["confirmation"]["id"] for _ in range(6)]
+            pending = [act(client, conversation=str(at))["confirmation"]["id"] for at in range(6)]
             for one in pending:
                 path = f"/api/pending/{one}"
                 body = {"decision": "approve"}

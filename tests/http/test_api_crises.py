@@ -14,7 +14,7 @@ ORDER = {"arguments": {"dish": "soup"}}
 def escalating(kiosk: Any, when: str) -> None:
     definition = kiosk.folder / "tools_md" / "order.tool.md"
     text = definition.read_text("utf-8")
-    field = f"## Safety\n\n- **Escalate When**: {when}\n"
+    field = f"## Safety\n\n- **Crisis When**: {when}\n"
     definition.write_text(text.replace("## Safety\n", field, 1))
     kiosk.workspace.reload()
 

@@ -63,7 +63,7 @@ def test_a_decision_with_the_key_of_another_decides_nothing(api: httpx.Client, k
 
 
 def test_pending_calls_are_listed_in_pages_the_oldest_first(api: httpx.Client) -> None:
-    ids = [pending_by(api) for _ in range(3)]
+    ids = [pending_by(api, dish=dish) for dish in ("soup", "stew", "cake")]
 
     def page(**query: Any) -> list[str]:
         return [one["id"] for one in api.get("/api/pending", params=query).json()]
@@ -144,9 +144,7 @@ def test_a_guest_sees_and_decides_their_own_alone(guest: Guest, api: httpx.Clien
 def test_only_the_operator_decides_a_review(kiosk: Any, guest: Guest) -> None:
     definition = kiosk.folder / "tools_md" / "order.tool.md"
     text = definition.read_text("utf-8")
-    definition.write_text(
-        text.replace("## Safety\n", "## Safety\n\n- **Escalate When**: true\n", 1)
-    )
+    definition.write_text(text.replace("## Safety\n", "## Safety\n\n- **Crisis When**: true\n", 1))
     kiosk.workspace.reload()
     ana, eve = guest("ana"), guest("eve")
     held = pending_by(ana)

@@ -24,7 +24,7 @@ NEEDS = {
     **dict.fromkeys(("GET /enter", "GET /assets/{name}"), OPEN),
 }
 SETS = [*chain.from_iterable(combinations(ALL_RIGHTS, n) for n in (1, 2, 3))]
-REVIEWED = "## Safety\n\n- **Escalate When**: true\n"
+REVIEWED = "## Safety\n\n- **Crisis When**: true\n"
 
 
 @pytest.fixture

@@ -223,3 +223,28 @@ def test_inputs_and_tools_as_lists_of_maps_are_read_by_their_names() -> None:
 def test_a_file_without_a_name_in_its_front_matter_gives_its_own(path: str, name: str) -> None:
     (draft,) = read_source("agentskills", "# Role\n\nDo this.\n", path).drafts
     assert draft.name == name
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "disable-model-invocation: true", "disableModelInvocation: true",
+        "Disable_Model_Invocation: on", "user-invocable: false", "allowed-tools: Read # ro",
+        "AllowedTools: [Read]",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("before", ["", "\n\n"])
+def test_no_note_says_that_a_restriction_is_lost_which_the_draft_has(
+    line: str, before: str
+) -> None:
+    text = f"{before}---\nname: deploy\ndescription: D.\n{line}\n---\n# Deploy\n\nDo it.\n"
+    read = read_source("agentskills", text, "deploy/SKILL.md")
+    assert not [note.text for note in read.notes if "not kept" in note.text]
+    spec, _ = parse_skill(read.drafts[0].text, "deploy.skill.md")
+    assert spec is not None
+
+
+def test_one_key_in_two_spellings_fails_until_somebody_decides() -> None:
+    text = "---\nname: d\ndescription: D.\nallowed-tools: Read\nallowedTools: Bash\n---\nDo it.\n"
+    read = read_source("agentskills", text, "d/SKILL.md")
+    assert parse_skill(read.drafts[0].text, "d.skill.md")[0] is None

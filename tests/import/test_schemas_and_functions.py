@@ -329,3 +329,17 @@ def test_a_value_that_no_definition_can_contain_costs_neither_the_tool_nor_a_wor
     assert seen is not None
     assert [one.shape for one in seen.parameters] == [parameters[0].shape, kept]
     assert any("`check` fails until you decide" in note.text for note in report.close().notes)
+
+
+@pytest.mark.parametrize(
+    "key", ["requiresConfirmation", "requires_confirmation", "needsApproval", "humanApproval"]
+)
+@pytest.mark.parametrize("place", ["function", "entry", "parameters"])
+def test_a_key_that_asks_for_confirmation_becomes_the_field_wherever_it_stands(key, place) -> None:
+    entry = function({"type": "object", "properties": {}})
+    at = {"entry": entry, "function": entry["function"],
+          "parameters": entry["function"]["parameters"]}[place]  # fmt: skip
+    at[key] = True
+    read = imported([entry])
+    assert spec_of(read).safety.requires_confirmation
+    assert not [note for note in read.notes if key in note.text]

@@ -18,6 +18,7 @@ class CountingReader(FileReader):
     """The real reader, and how often it parsed."""
 
     def __init__(self) -> None:
+        super().__init__(None)
         self.parsed = 0
         self.checked = 0
 

@@ -184,7 +184,7 @@ def test_a_fault_of_the_reader_in_one_file_costs_only_that_file(project: Project
                 raise RecursionError("too deep")
             return super().parse(kind, data, path)
 
-    project.reader = Faulty()
+    project.reader = Faulty(None)
     for name in ("one", "two", "three"):
         project.tool(name)
 
@@ -199,7 +199,7 @@ def test_a_fault_of_the_checker_in_one_skill_costs_only_that_skill(project: Proj
                 raise ZeroDivisionError
             return super().check_skill(spec, tools, skills, implemented=implemented)
 
-    project.reader = Faulty()
+    project.reader = Faulty(None)
     for name in ("one", "two"):
         text = (
             f"# {name}\n\nDoes.\n\n## Metadata\n\n- **Name**: {name}\n- **Version**: 1.0.0\n"

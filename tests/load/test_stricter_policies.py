@@ -57,10 +57,10 @@ def test_a_policy_is_the_stricter_of_then_and_now(then: Any, now: Any) -> None:
 
 def test_conditions_of_then_and_now_both_count() -> None:
     one = spec_of(safety=Safety(confirm_when="1 > 2"))
-    other = spec_of(safety=Safety(confirm_when="2 > 1", escalate_when="3 > 1"))
+    other = spec_of(safety=Safety(confirm_when="2 > 1", crisis_when="3 > 1"))
     held = tightened(one, other).safety
     assert held.confirm_when == "(1 > 2) || (2 > 1)"
-    assert held.escalate_when == "3 > 1"
+    assert held.crisis_when == "3 > 1"
 
 
 def test_the_parameters_of_then_stay() -> None:

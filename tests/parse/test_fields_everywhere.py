@@ -17,7 +17,7 @@ VALUE = {
     "Explicit Intent": "yes",
     "Intent Keywords": "pay, wage",
     "Confirm When": "`amount > 5.0`",
-    "Escalate When": "`amount > 5.0`",
+    "Crisis When": "`amount > 5.0`",
     "Allowed Domains": "bank.example",
     "Max Calls": "3",
     "Max Rows": "10",

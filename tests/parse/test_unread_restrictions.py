@@ -64,12 +64,6 @@ def test_a_restriction_below_an_unknown_key_of_metadata_is_an_error(lines):
     assert codes(f"{HEAD}{METADATA}{lines}\n{REST}") == ["misplaced-field"]
 
 
-def test_an_approval_that_is_not_enforced_yet_is_an_error():
-    approval = "## Approval\n\n- **When**: `amount > 100`\n- **By**: manager\n"
-    for section in (approval, "## Four Eyes\n\nA manager approves.\n"):
-        assert codes(f"{HEAD}{METADATA}{REST}\n{section}") == ["misplaced-field"]
-
-
 @pytest.mark.parametrize("heading", HEADINGS)
 def test_a_restriction_as_a_heading_is_an_error(heading):
     assert codes(f"{HEAD}{METADATA}{REST}\n{heading}\n") == ["misplaced-field"]

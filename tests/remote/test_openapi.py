@@ -159,20 +159,98 @@ def test_a_service_may_be_named_and_settings_may_be_in_the_pyproject(
     assert run_command(tmp_path, "check").code == 0
 
 
-def test_a_table_that_can_not_be_read_is_not_added(tmp_path: Path) -> None:
-    key = {"type": "apiKey", "in": "header", "name": "X Key"}
+@pytest.mark.parametrize(
+    "schemes",
+    [
+        [{"type": "apiKey", "in": "header", "name": "X Key"}],
+        [{"type": "apiKey", "in": "header", "name": "Host"}],
+        [{"type": "apiKey", "in": "header", "name": "Authorization"},
+         {"type": "http", "scheme": "bearer"}],
+        [{"type": "apiKey", "in": "header", "name": "X-Key"},
+         {"type": "apiKey", "in": "header", "name": "x-key"}],
+    ],
+)  # fmt: skip
+def test_after_an_import_every_command_can_read_the_settings(
+    tmp_path: Path, schemes: list[dict[str, str]]
+) -> None:
+    names = {f"k{at}": one for at, one in enumerate(schemes)}
     document = {
-        "openapi": "3.1.0", "servers": [{"url": "https://a.example"}], "security": [{"k": []}],
-        "components": {"securitySchemes": {"k": key}}, "paths": {"/a": {"get": {}}},
+        "openapi": "3.1.0", "servers": [{"url": "https://a.example"}],
+        "security": [{name: [] for name in names}],
+        "components": {"securitySchemes": names}, "paths": {"/a": {"get": {}}},
     }  # fmt: skip
     (tmp_path / "toolmd.toml").write_text("plugins = []\n")
     (tmp_path / "a.json").write_text(json.dumps(document))
 
     made = run_command(tmp_path, "import", "openapi", "a.json")
 
-    assert "was not added" in made.err
-    assert (tmp_path / "toolmd.toml").read_text() == "plugins = []\n"
-    assert "no service" in run_command(tmp_path, "check").out
+    assert "can't be carried over" in made.err
+    assert run_command(tmp_path, "check").code == 0
+
+
+def _document(operation: dict[str, Any], path: dict[str, Any] | None = None) -> str:
+    document = {"openapi": "3.0.3", "info": {"title": "s"}, "servers": [{"url": "https://a.example"}],
+                "paths": {"/a": {**(path or {}), "patch": {"operationId": "a", **operation}},
+                          "/b": {"get": {"operationId": "b"}}}}  # fmt: skip
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "sent"),
+    [
+        (["application/json"], None),
+        (["Application/JSON; charset=utf-8"], None),
+        (["application/merge-patch+json"], "body as application/merge-patch+json"),
+        (["application/scim+json; v=1"], "body as application/scim+json;v=1"),
+        (["application/merge-patch+json", "application/json"], None),
+        (["Application/X-WWW-Form-Urlencoded; charset=utf-8"], "form"),
+    ],
+)
+def test_a_body_has_the_media_type_of_the_document(kinds: list[str], sent: str | None) -> None:
+    schema = {"type": "object", "properties": {"q": {"type": "string"}}}
+    content = {kind: {"schema": schema} for kind in kinds}
+    made, _ = read_service(_document({"requestBody": {"content": content}}), "x", only=["a"])
+    spec, _ = parse_tool(made.drafts[0].text, "a.tool.md")
+    assert spec is not None
+    assert [one.shape.sent_in for one in spec.parameters] == [sent]
+
+
+def test_a_field_of_a_form_is_sent_as_its_encoding_has_it() -> None:
+    inner = {"type": "object", "properties": {"city": {"type": "string"}}}
+    rows = {"type": "array", "items": inner}
+    fields = {"deep": inner, "rows": rows, "apart": inner, "text": inner, "tags": {"type": "array"}}
+    deep = {"style": "deepObject", "explode": True}
+    encoding = {"deep": deep, "rows": deep, "text": {"contentType": "application/json"},
+                "tags": {"style": "form", "explode": False}}  # fmt: skip
+    form = {"schema": {"type": "object", "properties": fields}, "encoding": encoding}
+    kind = "application/x-www-form-urlencoded"
+    made, _ = read_service(_document({"requestBody": {"content": {kind: form}}}), "x", only=["a"])
+    spec, _ = parse_tool(made.drafts[0].text, "a.tool.md")
+    assert spec is not None
+    assert {one.name: one.shape.sent_in for one in spec.parameters} == {
+        "deep": "form as brackets", "rows": "form as brackets", "city": "form",
+        "text": "form as json", "tags": "form as commas",
+    }  # fmt: skip
+    plain = {kind: {"schema": {"type": "object", "properties": {"rows": rows}}}}
+    made, _ = read_service(_document({"requestBody": {"content": plain}}), "x", only=["a"])
+    assert [str(one) for one in made.refused] == [
+        "a: `rows` is an array of objects, which 'form' can't hold"
+    ]
+
+
+@pytest.mark.parametrize("of_the_path", [True, False])
+def test_an_operation_with_a_server_of_its_own_gets_a_table_of_its_own(
+    *, of_the_path: bool
+) -> None:
+    own = {"servers": [{"url": "https://up.example/v2"}]}
+    text = _document({} if of_the_path else own, own if of_the_path else None)
+    made, tables = read_service(text, "x")
+    urls = {one.name: one.url for one in tables}
+    assert urls == {"s": "https://up.example/v2", "s_a_example": "https://a.example"}
+    assert not made.refused
+    relative = {"servers": [{"url": "/v2"}]}
+    made, _ = read_service(_document(relative), "x")
+    assert [one.definition for one in made.refused] == ["a"]
 
 
 @pytest.mark.parametrize(

@@ -166,11 +166,21 @@ def test_a_form_and_a_whole_body_are_sent_as_such(tmp_path: Path, service: EchoS
     project.tool("list", "http PUT /list", {
         "rows": "- **Type**: array\n- **Items**: integer\n- **Sent In**: whole body"
     })  # fmt: skip
+    merge = "body as application/merge-patch+json"
+    project.tool("merge", "http PATCH /m", {"name": f"{REQUIRED}\n- **Sent In**: {merge}"})
+    steps = "whole body as application/json-patch+json"
+    project.tool("steps", "http PATCH /s", {
+        "rows": f"- **Type**: array\n- **Items**: integer\n- **Sent In**: {steps}"
+    })  # fmt: skip
 
     assert call(project, "form", {"name": "a&b=c"}).success
     assert call(project, "list", {"rows": [1, 2]}).success
+    assert call(project, "merge", {"name": "a"}).success
+    assert call(project, "steps", {"rows": [1]}).success
 
-    form, rows = service.received
+    form, rows, merged, stepped = service.received
+    assert merged["headers"]["content-type"] == "application/merge-patch+json"
+    assert stepped["headers"]["content-type"] == "application/json-patch+json"
     assert form["body"] == "full%5Bname%5D=a%26b%3Dc"
     assert form["headers"]["content-type"] == "application/x-www-form-urlencoded"
     assert json_of(rows) == [1, 2]

@@ -3,9 +3,12 @@
 import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from threading import Barrier
 from typing import Any
+
+from sample import count
 
 from toolmd._store.store import Store
 
@@ -13,9 +16,10 @@ THREADS = 4
 
 
 def race(store: Store, question: str, words: list[Any], times: int) -> list[Any]:
-    """Ask in several threads at once; `question` is such as `limits.count`."""
+    """Ask in several threads at once; `question` is `count`, or such as `limits.take`."""
     part, _, method = question.partition(".")
-    ask, ready = getattr(getattr(store, part), method), Barrier(THREADS)
+    ask = getattr(getattr(store, part), method) if method else partial(count, store)
+    ready = Barrier(THREADS)
 
     def some(_: int) -> list[Any]:
         ready.wait()

@@ -4,11 +4,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from sample import confirmation
+from sample import confirmation, count, counted, uncount
 
 from toolmd._store import LEASE_S
 from toolmd._store.confirmations import KEPT_S, SOME
-from toolmd._store.limits import FORGET_S
 from toolmd._store.records import CHANGE_KEPT_S, GONE, KEY_KEPT_S
 from toolmd._store.store import Store, shared_secret
 from toolmd._types.audit import ChainLine
@@ -40,29 +39,15 @@ def test_a_clock_that_was_set_back_denies_no_start(store: Store, change: Change)
 
 
 def test_each_tool_and_each_user_counts_alone(store: Store) -> None:
-    limits = store.limits
-    assert [limits.count("act", "ana", 2) for _ in range(3)] == [True, True, False]
-    assert limits.counted("act", "ana") == 2
-    assert limits.count("act", "bob", 2)
-    assert limits.count("other", "ana", 2)
-    limits.uncount("act", "ana")
-    assert limits.counted("act", "ana") == 1
-    assert limits.count("act", "ana", 2)
-    limits.uncount("act", "nobody")
-    assert limits.counted("act", "nobody") == 0
-
-
-def test_the_count_of_a_conversation_ends_a_day_after_its_last_call(
-    store: Store, change: Change
-) -> None:
-    assert [store.limits.count("act", "ana", 1) for _ in range(2)] == [True, False]
-    assert change(store, "UPDATE call_count SET last = last - ?", FORGET_S) == 1
-
-    assert store.limits.counted("act", "ana") == 0
-    assert store.limits.count("act", "ana", 1)
-    assert store.limits.counted("act", "ana") == 1
-    change(store, "UPDATE call_count SET last = last - ?", FORGET_S)
-    assert store.limits.use() == {}
+    assert [count(store, "act", "ana", 2) for _ in range(3)] == [True, True, False]
+    assert counted(store, "act", "ana") == 2
+    assert count(store, "act", "bob", 2)
+    assert count(store, "other", "ana", 2)
+    uncount(store, "act", "ana")
+    assert counted(store, "act", "ana") == 1
+    assert count(store, "act", "ana", 2)
+    uncount(store, "act", "nobody")
+    assert counted(store, "act", "nobody") == 0
 
 
 def test_the_place_of_a_dead_process_gets_free(store: Store, change: Change) -> None:
@@ -91,13 +76,10 @@ def test_the_use_of_the_limits_is_reported_by_tool(store: Store) -> None:
     before = time.time()
     store.limits.take("rated", 1.0)
     store.limits.enter("narrow", 5)
-    for who in ("ana", "ana", "bob"):
-        store.limits.count("counted", who, 9)
-
     use = store.limits.use()
     last, *rest = use.pop("rated")
     assert last == pytest.approx(before, abs=60)
-    assert (rest, use) == ([0, 0], {"narrow": (None, 1, 0), "counted": (None, 0, 2)})
+    assert (rest, use) == ([0], {"narrow": (None, 1)})
 
 
 # Confirmations

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from racer import race
-from sample import confirmation
+from sample import confirmation, counted
 from tests import warm_python
 
 from toolmd._store.store import Store
@@ -40,8 +40,8 @@ def ask(store: Store, place: str, tmp_path: Path) -> Ask:
 
 
 def test_of_a_thousand_racing_calls_as_many_are_counted_as_allowed(ask: Ask, store: Store) -> None:
-    assert ask("limits.count", "act", "ana", 137).count(True) == 137
-    assert store.limits.counted("act", "ana") == 137
+    assert ask("count", "act", "ana", 137).count(True) == 137
+    assert counted(store, "act", "ana") == 137
 
 
 def test_of_racing_calls_one_starts(ask: Ask) -> None:
@@ -55,7 +55,7 @@ def test_racing_calls_get_no_more_places_than_there_are(ask: Ask, store: Store) 
     places = [one for one in ask("limits.enter", "act", 3, times=200) if one is not None]
 
     assert len(set(places)) == len(places) == 3
-    assert store.limits.use() == {"act": (None, 3, 0)}
+    assert store.limits.use() == {"act": (None, 3)}
 
 
 def test_of_those_who_decide_one_claims_the_confirmation(ask: Ask, store: Store) -> None:

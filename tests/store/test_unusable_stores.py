@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from sample import confirmation
+from sample import confirmation, count, counted, uncount
 from tests import warm_python
 
 from toolmd._store import STORE_FILE
@@ -43,20 +43,20 @@ def test_a_locked_store_is_reported_after_a_bounded_wait(
     shared_place: str, open_store: Open, tmp_path: Path
 ) -> None:
     store = open_store(shared_place, wait_s=0.3)
-    assert store.limits.count("act", "ana", 9)
-    with locked(shared_place, tmp_path, "call_count"):
+    assert count(store, "act", "ana", 9)
+    with locked(shared_place, tmp_path, "quota_use"):
         began = time.monotonic()
         with pytest.raises(UnreachableError, match="locked by another program for too long"):
-            store.limits.count("act", "ana", 9)
+            count(store, "act", "ana", 9)
         assert time.monotonic() - began < 5
-    assert store.limits.counted("act", "ana") == 1
+    assert counted(store, "act", "ana") == 1
 
 
 def test_a_locked_file_can_be_read(open_store: Open, tmp_path: Path) -> None:
     store = open_store("sqlite")
-    store.limits.count("act", "ana", 9)
-    with locked("sqlite", tmp_path, "call_count"):
-        assert store.limits.counted("act", "ana") == 1
+    count(store, "act", "ana", 9)
+    with locked("sqlite", tmp_path, "quota_use"):
+        assert counted(store, "act", "ana") == 1
 
 
 def test_a_file_that_is_locked_before_it_has_tables_is_reported(
@@ -65,7 +65,7 @@ def test_a_file_that_is_locked_before_it_has_tables_is_reported(
     store = open_store("sqlite", wait_s=0.1)
     create_store(tmp_path / STORE_FILE)
     with locked("sqlite", tmp_path, ""), pytest.raises(UnreachableError, match="locked"):
-        store.limits.uncount("act", "ana")
+        uncount(store, "act", "ana")
     assert store.limits.take("act", 1.0) == 0.0
 
 
@@ -91,63 +91,63 @@ def test_a_removed_file_is_reported_and_begins_without_records_in_the_next_proce
     open_store: Open, tmp_path: Path
 ) -> None:
     store = open_store("sqlite")
-    store.limits.count("act", "ana", 9)
+    count(store, "act", "ana", 9)
     for path in tmp_path.glob(f"{STORE_FILE}*"):
         path.unlink()
 
-    for ask in (store.limits.counted, store.limits.uncount):
+    for ask in (counted, uncount):
         with pytest.raises(UnreachableError, match="was removed or replaced"):
-            ask("act", "ana")
+            ask(store, "act", "ana")
     next_one = open_store("sqlite")
-    assert next_one.limits.counted("act", "ana") == 0
-    assert next_one.limits.count("act", "ana", 9)
+    assert counted(next_one, "act", "ana") == 0
+    assert count(next_one, "act", "ana", 9)
 
 
 def test_a_replaced_file_is_used_after_a_restart_only(open_store: Open, tmp_path: Path) -> None:
     store, file, backup = open_store("sqlite"), tmp_path / STORE_FILE, tmp_path / "backup"
-    store.limits.count("act", "ana", 9)
+    count(store, "act", "ana", 9)
     with closing(sqlite3.connect(file)) as source:
         source.execute("VACUUM INTO ?", [str(backup)])
-    store.limits.count("act", "ana", 9)
+    count(store, "act", "ana", 9)
     os.truncate(file, 0)
     for _ in range(2):
         with pytest.raises(EmptiedError, match=r"was emptied .0 bytes."):
-            store.limits.counted("act", "ana")
+            counted(store, "act", "ana")
     for ending in ("-wal", "-shm"):
         file.with_name(f"{STORE_FILE}{ending}").unlink(missing_ok=True)
     shutil.move(backup, file)
 
     with pytest.raises(UnreachableError, match="was removed or replaced"):
-        store.limits.counted("act", "ana")
-    assert open_store("sqlite").limits.counted("act", "ana") == 1
+        counted(store, "act", "ana")
+    assert counted(open_store("sqlite"), "act", "ana") == 1
 
 
 def test_a_file_that_is_no_database_is_reported(open_store: Open, tmp_path: Path) -> None:
     (tmp_path / STORE_FILE).write_bytes(b"no data base" * 400)
     with pytest.raises(UnreachableError, match=r"can't be reached.*toolmd doctor"):
-        open_store("sqlite").limits.uncount("act", "ana")
+        uncount(open_store("sqlite"), "act", "ana")
 
 
 def test_a_folder_that_cannot_be_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = Store("sqlite", tmp_path / "file" / "below")
     with pytest.raises(UnreachableError, match="can't be written"):
-        store.limits.uncount("act", "ana")
+        uncount(store, "act", "ana")
 
 
 def test_a_full_disk_is_reported_and_loses_nothing(
     open_store: Open, tmp_path: Path, limited_disk: Any
 ) -> None:
     store = open_store("sqlite")
-    store.limits.count("act", "ana", 999)
+    count(store, "act", "ana", 999)
     size = (tmp_path / f"{STORE_FILE}-wal").stat().st_size
     large = confirmation("c-1", notes=("x" * 99_000,))
     with limited_disk(size), pytest.raises(UnreachableError, match="can't be reached"):
         store.confirmations.add(large)
     store.confirmations.add(large)
-    before = store.limits.counted("act", "ana")
-    assert store.limits.count("act", "ana", 999)
-    assert store.limits.counted("act", "ana") == before + 1
+    before = counted(store, "act", "ana")
+    assert count(store, "act", "ana", 999)
+    assert counted(store, "act", "ana") == before + 1
 
 
 @pytest.mark.parametrize(("by", "which"), [(1, "a newer"), (-1, "an older")])
@@ -155,16 +155,16 @@ def test_records_of_another_release_are_not_touched(
     shared_place: str, open_store: Open, change: Callable[..., int], by: int, which: str
 ) -> None:
     first = open_store(shared_place)
-    first.limits.count("act", "ana", 9)
+    count(first, "act", "ana", 9)
     statement = f"PRAGMA user_version = {VERSION + by}"
     if shared_place != "sqlite":
         statement = f"UPDATE store_version SET version = {VERSION + by}"
     change(first, statement)
 
     with pytest.raises(ConfigError, match=f"stored by {which} release.*version {VERSION + by}"):
-        open_store(shared_place).limits.count("act", "ana", 9)
+        count(open_store(shared_place), "act", "ana", 9)
     change(first, statement.replace(str(VERSION + by), str(VERSION)))
-    assert open_store(shared_place).limits.counted("act", "ana") == 1
+    assert counted(open_store(shared_place), "act", "ana") == 1
 
 
 def test_tables_from_before_versions_are_of_an_older_release(
@@ -178,7 +178,7 @@ def test_tables_from_before_versions_are_of_an_older_release(
         with psycopg.connect(shared_place) as other:
             other.execute("CREATE SCHEMA toolmd; SET search_path = toolmd;" + table)
     with pytest.raises(ConfigError, match="by an older release"):
-        open_store(shared_place).limits.uncount("act", "ana")
+        uncount(open_store(shared_place), "act", "ana")
 
 
 def test_a_process_waits_while_another_creates_the_tables(postgres: str, open_store: Open) -> None:
@@ -192,14 +192,14 @@ def test_a_process_waits_while_another_creates_the_tables(postgres: str, open_st
 
 def test_a_session_that_the_server_ended_is_replaced(postgres: str, open_store: Open) -> None:
     store = open_store(postgres)
-    store.limits.count("act", "ana", 9)
+    count(store, "act", "ana", 9)
     with psycopg.connect(postgres, autocommit=True) as other:
         other.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-    assert store.limits.count("act", "ana", 9)
-    assert store.limits.counted("act", "ana") == 2
+    assert count(store, "act", "ana", 9)
+    assert counted(store, "act", "ana") == 2
 
 
 FORK = """
@@ -209,15 +209,15 @@ from toolmd._store.store import Store
 from toolmd.errors import UnreachableError
 
 store = Store(sys.argv[2], Path(sys.argv[1]))
-store.limits.count("act", "ana", 9)
+assert store.limits.take("act", 1.0) == 0.0
 if not os.fork():
     try:
-        store.limits.count("act", "ana", 9)
+        store.limits.take("act", 1.0)
     except UnreachableError as error:
         assert "this process was forked" in str(error)
         os._exit(7)
 assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
-print(store.limits.counted("act", "ana"))
+print(len(store.limits.use()))
 """
 
 

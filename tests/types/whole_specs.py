@@ -1,8 +1,8 @@
 """A tool and a skill that set every field of a definition."""
 
-from tests.definitions import few
-
+from toolmd._types.approval import Approval, Escalation
 from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety
+from toolmd._types.quota import Quota
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
     Argument,
@@ -87,6 +87,7 @@ TOOL = ToolSpec(
     source=Source("log_dose.tool.md", 3),
     requires_auth=True,
     requires_context=("patient",),
+    allowed_roles=("nurse", "doctor"),
     implemented_by="ward:log_dose",
     read_only=True,
     idempotent="keyed",
@@ -106,7 +107,19 @@ TOOL = ToolSpec(
         sensitivity="high",
         explicit_intent=True,
         intent_keywords=("log", "note"),
-        escalate_when="size(doses) > 5",
+        text="Log {name}?",
+        crisis_when="size(doses) > 5",
+    ),
+    approvals=(
+        Approval(
+            "Many",
+            "size(doses) > 4",
+            ("doctor",),
+            "Log {name}?",
+            3600.0,
+            (Escalation(600.0, ("head",)),),
+        ),
+        Approval("All", "always", "'doctor' in approver.roles"),
     ),
     limits=Limits(
         timeout_s=2.5,
@@ -116,7 +129,8 @@ TOOL = ToolSpec(
         max_rows=10,
         max_bytes=2048,
         max_batch=Batch(parameter="doses", size=4),
-        quotas=few(7),
+        quotas=(Quota(0.5, ("user", "`name`"), "rolling", 86400.0, "dose", "size(doses) > 1"),),
+        allowed_hours="Mon-Fri 08:00-18:00 Europe/Berlin",
         max_concurrent=2,
         allowed_domains=("a.example", "*.b.example"),
     ),

@@ -23,7 +23,7 @@ def test_a_confirmation_is_stale_after_an_edit_of_an_imported_module(shop: Shop,
     shop.tool("pay", PAY, ASKS)
     shop.write("tools_md/bank.py", "def send(): return 1\n")
     ws = shop.open(overrides={"store": "sqlite"})
-    kept, late = (ws.call_sync("pay").confirmation.id for _ in range(2))
+    kept, late = (ws.call_sync("pay", conversation=one).confirmation.id for one in ("a", "b"))
 
     assert ws.confirmations.approve_sync(kept).data == {"paid": 1}
     shop.write("tools_md/bank.py", "def send(): return 9\n")

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from tests.definitions import tool
@@ -22,10 +23,10 @@ PARAMETERS = (
 PYTHON = "def refund(customer, amount):\n    return [customer, amount]\n"
 
 
-def write(shop: Shop, *rules: str, metadata: str = "", safety: str = "") -> None:
+def write(shop: Shop, *rules: str, metadata: str = "", safety: str = "", limits: str = "") -> None:
     """Write a shop with one tool and these rules."""
     listed = "".join(f"- `{rule}`: It must hold.\n" for rule in rules)
-    extra = (f"## Rules\n\n{listed}\n" if rules else "") + safety
+    extra = (f"## Rules\n\n{listed}\n" if rules else "") + safety + limits
     text = tool("refund", PARAMETERS, extra)
     shop.write(
         "tools_md/refund.tool.md", text.replace("\n## Parameters", f"{metadata}\n## Parameters")
@@ -285,3 +286,56 @@ def test_a_stored_call_keeps_roles_and_facts_over_a_restart(shop: Shop) -> None:
     with shop.open(overrides=stored) as workspace:
         done = workspace.confirmations.approve_sync(asked.confirmation.id, user="ana")
     assert done.data == ["c1", 5]
+
+
+HOURS = "## Limits\n\n- **Allowed Hours**: {}\n\n"
+
+
+@pytest.mark.parametrize(
+    ("hours", "is_open", "closed", "opens"),
+    [
+        ("Mon-Fri 08:00-18:00", "2026-11-30 08:00", "2026-11-30 07:59", "on Monday at 08:00"),
+        ("Mon-Fri 08:00-18:00", "2026-12-04 17:59", "2026-12-04 18:00", "on Monday at 08:00"),
+        ("Fri 22:00-02:00", "2026-12-05 01:59", "2026-12-05 02:00", "on Friday at 22:00"),
+        ("Sun 22:00-02:00", "2026-11-30 01:00", "2026-11-30 02:00", "on Sunday at 22:00"),
+        ("Sat-Mon 09:00-13:00", "2026-11-29 12:59", "2026-12-01 10:00", "on Saturday at 09:00"),
+        ("saturday 9:00–24:00", "2026-12-05 23:59", "2026-12-06 00:00", "on Saturday at 09:00"),
+        ("Mon 08:00-12:00, Mon 13:00-17:00", "2026-11-30 13:00", "2026-11-30 12:30",
+         "on Monday at 13:00"),
+    ],
+)  # fmt: skip
+def test_a_call_outside_the_allowed_hours_is_denied(
+    shop: Shop, hours: str, is_open: str, closed: str, opens: str
+) -> None:
+    write(shop, limits=HOURS.format(f"{hours} Europe/Berlin"))
+    zone = ZoneInfo("Europe/Berlin")
+    moment = datetime.fromisoformat(is_open).replace(tzinfo=zone)
+    with Workspace(load_settings(shop.root), clock=lambda: moment) as workspace:
+        assert outcome(workspace) == "ok"
+        moment = datetime.fromisoformat(closed).replace(tzinfo=zone)
+        result = workspace.call_sync("refund", {"customer": "c1", "amount": 5})
+        assert result.error is not None
+        assert result.error.code == "not_allowed"
+        assert result.error.message.endswith(f"(Europe/Berlin); next {opens}.")
+
+
+@pytest.mark.parametrize(
+    "hours",
+    ["9-5", "9am-5pm", "weekdays", "Mon-Fri", "Mon-Fri 08:00-18:00 CET", "Mon 08:00-25:00",
+     "Mon 08:00-08:00", "Mon 24:00-08:00", "2026-12-24 08:00-12:00", "Mon 08:00-18:00 Europe/Berln",
+     "Noday 08:00-18:00", "always"],
+)  # fmt: skip
+def test_hours_that_are_not_exact_are_an_error(shop: Shop, hours: str) -> None:
+    write(shop, limits=HOURS.format(hours))
+    with shop.open() as workspace:
+        assert {one.code for one in workspace.diagnostics} == {"unreadable-value"}
+        assert outcome(workspace) == "unknown_tool"
+
+
+def test_hours_need_a_time_zone(shop: Shop) -> None:
+    write(shop, limits=HOURS.format("Mon-Sun 00:00-24:00"))
+    with shop.open() as workspace:
+        assert {one.code for one in workspace.diagnostics} == {"time-zone-missing"}
+    shop.write("toolmd.toml", f'time_zone = "Europe/Berlin"\n{SETTINGS}')
+    with shop.open() as workspace:
+        assert outcome(workspace) == "ok"

@@ -30,7 +30,7 @@ ROLES = "toolmd-roles"
 CONTEXT = "toolmd-context-"
 """The prefix of headers that state a fact of the context: `Toolmd-Context-Patient`."""
 CONVERSATION = "toolmd-conversation"
-"""The header that names the conversation; Max Calls counts the calls of one together."""
+"""The header that names the conversation, for a Quota per conversation."""
 BODIES = frozenset(("POST", "PUT", "PATCH"))
 ONCE = frozenset(
     ("host", "origin", "authorization", "content-type", "cookie", "sec-fetch-site", CONVERSATION,

@@ -10,7 +10,9 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import chain
 from typing import Any, Literal, NamedTuple
+from zoneinfo import ZoneInfo
 
+from toolmd._call.approvals import Approvals
 from toolmd._call.arguments import Rules, has_handle, mismatch, read, reads_caller
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.limits import CallLimits
@@ -18,10 +20,12 @@ from toolmd._call.result import allowed
 from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._call.words import Clarity, UserWords, states
 from toolmd._expressions import CALLER, EvaluationError, compile_expression
+from toolmd._types.approval import either
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import By
-from toolmd._types.identity import caller_values, either
+from toolmd._types.hours import hours_of
+from toolmd._types.identity import caller_values
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
@@ -98,6 +102,8 @@ class Parts(NamedTuple):
     """Replaces handles of earlier results among these arguments; it blocks, and may deny."""
     clock: Callable[[], float]
     """Returns the seconds since the epoch."""
+    zone: str
+    """The project's time zone; empty where the settings name none."""
     run: Callable[[Passage], Awaitable[Result]]
     """Runs a call that no check stopped, within its limits."""
 
@@ -121,9 +127,10 @@ class Check(NamedTuple):
     """
 
 
-def steps_of(part: str, parts: Parts) -> tuple[Step, ...]:
-    """Build the checks of one part of the table for a tool, in their order."""
-    built = (check.build(parts) for check in CHECKS if check.part == part)
+def steps_of(part: str, parts: Parts, *, besides: str = "") -> tuple[Step, ...]:
+    """Build the checks of one part of the table for a tool, in order, but those of one name."""
+    rows = (check for check in CHECKS if check.part == part and check.name != besides)
+    built = (check.build(parts) for check in rows)
     return tuple(step for step in built if step is not None)
 
 
@@ -227,7 +234,22 @@ def _rules(parts: Parts) -> Step | None:
     return _checked(parts, Rules(parts.call_spec))
 
 
-# Permission: rules over the caller and the time
+# Permission: the hours, and rules over the caller and the time
+
+
+def _hours(parts: Parts) -> Step | None:
+    if (said := parts.call_spec.limits.allowed_hours) is None:
+        return None
+    hours = hours_of(said)
+    zone = ZoneInfo(hours.zone or parts.zone or "UTC")
+
+    def check(at: Passage) -> None:
+        now = at.now(parts.clock).astimezone(zone)
+        if not hours.is_open(now):
+            message = f"Open {hours.text} ({zone.key}); next {hours.next(now)}."
+            raise deny("not_allowed", message, (Problem("closed", "", message),))
+
+    return check
 
 
 def _permission(parts: Parts) -> Step | None:
@@ -407,9 +429,9 @@ def _crisis(parts: Parts) -> Step | None:
 
 
 def escalation(parts: Parts) -> Step | None:
-    """Return the check Escalate When of a tool, or None."""
-    escalate_when = parts.call_spec.safety.escalate_when
-    return None if escalate_when is None else _when(parts, escalate_when, _ESCALATED)
+    """Return the check Crisis When of a tool, or None."""
+    crisis_when = parts.call_spec.safety.crisis_when
+    return None if crisis_when is None else _when(parts, crisis_when, _ESCALATED)
 
 
 def _guards(parts: Parts) -> Step | None:
@@ -470,6 +492,24 @@ def _is_sound(verdict: Any) -> bool:
     )
 
 
+def _approval(parts: Parts) -> Step | None:
+    approvals = Approvals(parts.call_spec)
+    if not approvals:
+        return None
+
+    def check(at: Passage) -> Verdict:
+        asked = approvals.open(at.arguments, at.call.caller, at.now(parts.clock))
+        if not asked:
+            return ALLOWED
+        told = "; ".join(dict.fromkeys(f"{one.text or one.reason}" for one in asked))
+        who = " and ".join(dict.fromkeys(one.whose for one in asked))
+        end = "" if told.endswith((".", "!", "?")) else "."
+        message = f"{parts.call_spec.name} waits for {who}: {told}{end} Do not call it again."
+        return Verdict(Action.REVIEW, "approval_required", message)
+
+    return check
+
+
 # Confirmation: the caller's own word
 
 
@@ -510,7 +550,10 @@ _CRISIS = Verdict(
 _UNCONFIRMED = Verdict(Action.CONFIRM, "confirmation_required", "The user must confirm it.")
 OF_WORDS = frozenset({"no_explicit_intent", "not_stated_by_user"})
 """The codes of calls whose prompt shows the user's words."""
-_GROUPS = (OF_WORDS | {"low_confidence", "missing_confidence"}, frozenset({"review_required"}))
+_GROUPS = (
+    OF_WORDS | {"low_confidence", "missing_confidence"},
+    frozenset({"review_required", "approval_required"}),
+)
 """The codes of checks that tell together what fails."""
 
 
@@ -535,6 +578,7 @@ CHECKS = (
     Check("arguments", "read", _handles),
     Check("arguments", "read", _arguments),
     Check("arguments", "read", _rules),
+    Check("permission", "read", _hours),
     Check("permission", "read", _permission),
     Check("confidence", "decide", _confidence),
     Check("intent", "decide", _intent),
@@ -542,6 +586,7 @@ CHECKS = (
     Check("review", "decide", _crisis),
     Check("review", "decide", escalation),
     Check("review", "decide", _guards),
+    Check("review", "decide", _approval),
     Check("confirmation", "decide", _confirmation),
     Check("limits", "end", _limits),
     Check("run", "end", _run),

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 
+from toolmd._call.approvals import Approvals
 from toolmd._call.checks import Parts, Passage, escalation, steps_of, verdict_of
 from toolmd._call.denial import CallDenied, guard_failed
 from toolmd._call.invoke import Invoker
@@ -34,6 +35,9 @@ class CompiledTool:
         self._decide = steps_of("decide", parts)
         self._end = steps_of("end", parts)
         self._escalation = escalation(parts)
+        self.approvals = Approvals(spec)
+        """The approvals of other people that its calls may need."""
+        self._own = steps_of("decide", parts, besides="review") if self.approvals else ()
         self.holds_sensitive = any(p.shape.holds_sensitive for p in spec.parameters)
         """Whether its arguments may contain Sensitive values."""
         self.keeps_words = spec.read_only and not reads_words(spec)
@@ -71,6 +75,10 @@ class CompiledTool:
             except Exception as error:  # noqa: BLE001 - an exception in a check denies
                 raise guard_failed(at.call.tool, "policy", error) from None
 
+    async def asks_caller(self, at: Passage) -> Verdict:
+        """Return the verdict of the checks that ask the caller, without those of a review."""
+        return await verdict_of(self._own, at)
+
     def end(self, at: Passage) -> Awaitable[Result]:
         """Return what ends a call that no check stopped: limits in a dry run, else run."""
         for step in self._end:
@@ -88,6 +96,6 @@ class CompiledTool:
         return at
 
     def escalates(self, at: Passage) -> bool:
-        """Return whether Escalate When holds for a call."""
+        """Return whether Crisis When holds for a call."""
         check = self._escalation
         return check is not None and check(at) is not ALLOWED

@@ -1,5 +1,6 @@
 """Store calls for confirmation, and carry out a person's decision on each once."""
 
+import datetime as dt
 import hashlib
 import json
 import secrets
@@ -18,16 +19,18 @@ from toolmd._call.result import REPLACES, answered
 from toolmd._call.threads import AROUND
 from toolmd._store.confirmations import ConfirmationStore
 from toolmd._store.store import Store
+from toolmd._types.approval import OPERATOR_GROUP, Approved, OpenApproval, either
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
-from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, By, Confirmation, ConfirmationState
+from toolmd._types.confirmation import UNDECIDED, By, Confirmation, ConfirmationState
 from toolmd._types.decision import OPERATOR, Approver, Decision
+from toolmd._types.quota import FAR
 from toolmd._types.registry import Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
 from toolmd._types.settings import Settings
-from toolmd._types.verdict import Action, Verdict
+from toolmd._types.verdict import Action, Problem, Verdict
 from toolmd._types.visible import value_text, visible
 from toolmd._validation import (
     ArgumentsValidator,
@@ -123,29 +126,25 @@ class Confirmations:
         Raises:
             CallDenied: It can't be stored or recorded.
         """
-        call_spec = tool.call_spec
+        call_spec, now = tool.call_spec, self._clock()
+        approvals, own = await self._approvals_of(tool, call, arguments, verdict, now)
+        if own is not None and verdict.code != "confirmation_stale":
+            verdict = own
         words = _words_of(tool, call, arguments, verdict)
-        shown, prompt = _shown_of(tool, call, arguments, words)
+        shown, prompt = _shown_of(tool, call, arguments, words, () if own else approvals)
         one = Confirmation(
-            "",
-            prompt,
-            call_spec.safety.sensitivity or "low",
-            "review" if verdict.action is Action.REVIEW else "confirm",
-            call._replace(arguments=dict(arguments)),
-            shown,
-            code=verdict.code,
-            reason=verdict.message,
-            notes=notes,
-            words=words,
-        )
+            "", prompt, call_spec.safety.sensitivity or "low",
+            "review" if verdict.action is Action.REVIEW and own is None else "confirm",
+            call._replace(arguments=dict(arguments)), shown, code=verdict.code,
+            reason=verdict.message, notes=notes, words=words, approvals=approvals,
+        )  # fmt: skip
         if call.dry_run:
             return one
         await tool.invoker.prepare()
-        now = self._clock()
         one = one._replace(
             id=secrets.token_urlsafe(9).replace("-", "a"),
             created=now,
-            expires=now + EXPIRES_S,
+            expires=now + self._waits_s(tool, one),
             bound_to=self._hash_of(tool, arguments),
         )
         try:
@@ -157,6 +156,28 @@ class Confirmations:
             by = {"confirmation": ", ".join(stored.replaces)}
         await self._dispatcher.recorder.waits(stored, tool, by)
         return stored
+
+    async def _approvals_of(
+        self,
+        tool: CompiledTool,
+        call: Call,
+        arguments: Mapping[str, Any],
+        verdict: Verdict,
+        now: float,
+    ) -> tuple[tuple[OpenApproval, ...], Verdict | None]:
+        """Return the approvals that a call needs, and the verdict that asks its caller first."""
+        if call.asked is not None or not tool.approvals:
+            return (), None
+        moment = dt.datetime.fromtimestamp(now, dt.UTC)
+        opened = tool.approvals.open(arguments, call.caller, moment)
+        if not opened:
+            return (), None
+        if "review_required" in {verdict.code, *(one.code for one in verdict.details)}:
+            opened += (OpenApproval(OPERATOR_GROUP, "review", ("operator",)),)
+        at = Passage(call, 0.0)
+        at.arguments = dict(arguments)
+        own = await tool.asks_caller(at)
+        return opened, own if own.action is Action.CONFIRM else None
 
     async def decide(
         self,
@@ -171,9 +192,7 @@ class Confirmations:
         caller or the tool's requirements changed, it waits for a new confirmation. A rejected or
         answered call never runs. Only its caller gets Sensitive values of its data.
         """
-        call, result = await self._decide(
-            confirmation_id, decision, who.user, who.name or who.user, on_event
-        )
+        call, result = await self._decide(confirmation_id, decision, who, on_event)
         # The tool goes on after any decision on its server's question.
         ran_nothing = call.asked is None and decision.kind in ("reject", "respond")
         if ran_nothing or call.caller.user == who.user:
@@ -204,19 +223,43 @@ class Confirmations:
         one = await self.get(confirmation_id)
         given = dict(call.arguments) if isinstance(call.arguments, Mapping) else {}
         edit, user = given, call.caller.user
+        who = Approver(user, by)
         if one is not None and one.call.asked is None:
             edit = {name: given[name] for name in given
                     if _text(given, name) != _text(one.call.arguments, name)}  # fmt: skip
         if one is not None and one.kind == "review" and one.call.key == call.key:
-            user = None
+            who = Approver(None, by)
         decision = Decision.edit(edit) if edit else Decision.approve()
-        return (await self._decide(confirmation_id, decision, user, by, on_event, call.key))[1]
+        return (await self._decide(confirmation_id, decision, who, on_event, call.key))[1]
 
     async def reject_for_run(
         self, confirmation_id: str, user: str | None, by: str | None = None
     ) -> None:
         """Reject a pending call, as a run's question was answered."""
-        await self._decide(confirmation_id, Decision.reject(), user, by, None)
+        await self._decide(confirmation_id, Decision.reject(), Approver(user, by), None)
+
+    async def not_for(self, call: Call, who: Approver) -> Result | None:
+        """Return the denial where a person may not give the approval of a run's call."""
+        began = perf_counter()
+        try:
+            await self._check_approver(call, who)
+        except Exception as error:  # noqa: BLE001 - any exception in a check denies
+            return await self._dispatcher.denied(call, error, began)
+        return None
+
+    async def _check_approver(self, call: Call, who: Approver) -> None:
+        tool = await self._dispatcher.find(call)
+        arguments = (await tool.read(call)).arguments
+        verdict = Verdict(Action.REVIEW, "approval_required")
+        opened, _ = await self._approvals_of(tool, call, arguments, verdict, self._clock())
+        if len(opened) > 1:
+            message = "A run can't wait for several approvals: call the tool outside of it."
+            raise deny("not_allowed", message)
+        if opened:
+            if who.user is not None and who.user == call.caller.user:
+                raise deny("not_allowed", "Nobody approves their own call.")
+            call = call._replace(arguments=arguments)
+            self._given(tool, Confirmation("", "", call=call, approvals=opened), who)
 
     def pending(
         self, user: str | None = None, after: tuple[float, str] | None = None
@@ -250,28 +293,38 @@ class Confirmations:
         self,
         confirmation_id: str,
         decision: Decision,
-        user: str | None,
-        name: str | None,
+        who: Approver,
         on_event: EventListener | None,
         key: str | None = None,
     ) -> tuple[Call, Result]:
         """Return the call and its result; `key` is the idempotency key where a runtime made one."""
         began, call = perf_counter(), Call(str(confirmation_id), {})
-        by = {"confirmation": str(confirmation_id), "by": name}
+        by = {"confirmation": str(confirmation_id), "by": who.name or who.user}
         try:
-            one = await self._find(str(confirmation_id), user)
+            one = await self._find(str(confirmation_id), who.user)
             call = one.call
-            await self._check_undecided(one, user, drops=decision.kind == "reject")
+            await self._check_undecided(one, who.user, drops=decision.kind == "reject")
+            withdrawn = decision.kind == "reject" and who.user == call.caller.user
+            approves = one.kind == "review" and bool(one.approvals) and key is None
+            given = None
+            if approves and not withdrawn:
+                given = self._given(await self._dispatcher.find(call), one, who)
             if call.asked is None and decision.kind == "reject":
                 await self._reject(one)
             tool = await self._dispatcher.find(call)
+            if given is not None and decision.kind in {"approve", "edit"}:
+                one = await self._step(tool, one, decision, given, by)
+                if not one.is_approved():
+                    result = self._dispatcher.waits(tool, one, began)
+                    return call, self._dispatcher.finish(call, result)
+                decision = Decision.approve()
             if call.asked is None and decision.kind == "respond":
                 await self._claim(one, "answered")
                 await self._dispatcher.recorder.answered(call, tool, by)
                 result = answered(call, decision.text)
                 await self._record(one, result, tool)
             else:
-                call = await self._dispatcher.with_crisis_flag(call)
+                call = await self._dispatcher.with_crisis_flag(one.call)
                 one = one._replace(call=call)
                 result = await self._approve(tool, one, decision, key, by, on_event, began)
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
@@ -356,7 +409,7 @@ class Confirmations:
             ready = await self._checked(tool, one, decision.arguments, by)
         else:
             ready = await self._answer(tool, one, decision)
-        if ready.id != one.id:
+        if ready.id != one.id or ready.state == "pending":
             return self._dispatcher.waits(tool, ready, began)
         call = ready.call._replace(key=key or ready.call.key or one.id)
         at = Passage(call, began, on_event, by, again=one.state == "interrupted")
@@ -387,13 +440,21 @@ class Confirmations:
         notes = (*one.notes, *changes(before, arguments, tool.call_spec.parameters))
         runs = call._replace(arguments=arguments, caller=one.call.caller)
         escalated = verdict.action is Action.REVIEW and one.kind != "review"
+        if escalated and one.approvals:
+            return await self._ask_approvers(tool, one, runs, arguments, verdict, notes)
+        codes = {verdict.code, *(each.code for each in verdict.details)}
+        if "approval_required" in codes and not one.call.is_of_a_run:
+            moment = dt.datetime.fromtimestamp(self._clock(), dt.UTC)
+            asked = tool.approvals.asked(arguments, call.caller, moment)
+            needed = {*asked, *([OPERATOR_GROUP] if "review_required" in codes else [])}
+            escalated = not needed <= {each.number for each in one.approvals}
         # An edited critical call is shown again, with the values that would run.
         if escalated or (edit and tool.call_spec.safety.sensitivity == "critical"):
             await self._claim(one, "edited")
             verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
             return await self.add(tool, runs, arguments, verdict, notes, by)
         await tool.limits.check(call, arguments)
-        shown, prompt = _shown_of(tool, runs, arguments)
+        shown, prompt = _shown_of(tool, runs, arguments, approvals=one.approvals)
         bound = self._hash_of(tool, arguments)
         stored = one._replace(
             call=call._replace(arguments=arguments), shown=shown, prompt=prompt, bound_to=bound
@@ -402,6 +463,102 @@ class Confirmations:
         seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()
         await self._won(one, lambda: self._store.confirmations.begin(stored, now, seconds))
         return stored._replace(call=runs, notes=notes, state="running")
+
+    def _given(self, tool: CompiledTool, one: Confirmation, who: Approver) -> Approved:
+        """Return the yes of a person, with the approvals it may count for.
+
+        Raises CallDenied where the person may give none of those that are open.
+        """
+        now, arguments = self._clock(), one.call.arguments
+        assert isinstance(arguments, Mapping)
+        moment = dt.datetime.fromtimestamp(now, dt.UTC)
+        mine = tuple(
+            each.number for each in one.approvals
+            if tool.approvals.may_give(each, who, arguments, one.call.caller, moment)
+        )  # fmt: skip
+        needed = " and ".join(dict.fromkeys(_named(each, now) for each in one.approvals))
+        if who.user is not None and who.user in one.proposed_by:
+            raise deny("not_allowed", f"You edited this call, so another {needed} approves it.")
+        if not mine:
+            whose = "; name the person who decides, and a role" if who.user is None else ""
+            raise deny("not_allowed", f"This call is for {needed} to approve{whose}.")
+        if who.user is not None and who.user in {each.user for each in one.approved}:
+            message = f"You approved this call; it needs another person: {needed}."
+            raise deny("not_allowed", message)
+        return Approved(who.user, who.roles, who.via, now, mine)
+
+    async def _step(
+        self,
+        tool: CompiledTool,
+        one: Confirmation,
+        decision: Decision,
+        given: Approved,
+        by: By,
+    ) -> Confirmation:
+        """Return a call after a yes, or after the edit by an approver; stored where it still waits.
+
+        Raises CallDenied.
+        """
+        await tool.invoker.prepare()
+        if self._hash_of(tool, one.call.arguments) != one.bound_to:
+            # The tool changed: what follows stores it again, with fresh approvals.
+            return one._replace(approvals=())
+        if not decision.arguments:
+            after = one._replace(approved=(*one.approved, given))
+        else:
+            after = await self._proposed(tool, one, decision.arguments, given)
+        if not after.is_approved():
+            now = self._clock()
+            await self._won(one, lambda: self._store.confirmations.advance(after, one, now))
+            await self._dispatcher.recorder.waits(after, tool, by)
+        return after
+
+    async def _proposed(
+        self, tool: CompiledTool, one: Confirmation, edit: Mapping[str, Any], given: Approved
+    ) -> Confirmation:
+        """Return a call as an approver edited it: another person approves what it says now."""
+        before, call = one.call.arguments, _edited(one.call, edit)
+        assert isinstance(before, Mapping)
+        arguments, verdict = await _check(tool, call)
+        now = self._clock()
+        approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
+        runs = call._replace(arguments=arguments, caller=one.call.caller)
+        shown, prompt = _shown_of(tool, runs, arguments, approvals=approvals)
+        return one._replace(
+            call=runs, shown=shown, prompt=prompt, bound_to=self._hash_of(tool, arguments),
+            notes=(*one.notes, *changes(before, arguments, tool.call_spec.parameters)),
+            approvals=approvals, approved=(),
+            proposed_by=(*one.proposed_by, *([given.user] if given.user else [])),
+        )  # fmt: skip
+
+    async def _ask_approvers(
+        self,
+        tool: CompiledTool,
+        one: Confirmation,
+        call: Call,
+        arguments: Mapping[str, Any],
+        verdict: Verdict,
+        notes: tuple[str, ...],
+    ) -> Confirmation:
+        """Store a call that its caller confirmed for its approvers, under the same id."""
+        now = self._clock()
+        approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
+        shown, prompt = _shown_of(tool, call, arguments, approvals=approvals)
+        after = one._replace(
+            kind="review", call=call, shown=shown, prompt=prompt, approvals=approvals, notes=notes,
+            code=verdict.code, reason=verdict.message, bound_to=self._hash_of(tool, arguments),
+            expires=None,
+        )  # fmt: skip
+        after = after._replace(expires=now + self._waits_s(tool, after))
+        await self._won(one, lambda: self._store.confirmations.advance(after, one, now))
+        return after
+
+    def _waits_s(self, tool: CompiledTool, one: Confirmation) -> float:
+        """Return how long a call waits for a person, in seconds; a crisis review never ends."""
+        own = tool.approvals.expires_s(one.approvals) if one.kind == "review" else None
+        if own is None and one.kind == "review" and one.call.caller.crisis:
+            return FAR
+        return own or self._dispatcher.settings.confirmations.expires
 
     async def _answer(
         self, tool: CompiledTool, one: Confirmation, decision: Decision
@@ -433,8 +590,9 @@ class Confirmations:
             why = denial.failure
             message = f"The tool or its policy changed since this call was stored: {why.message}"
             raise deny("confirmation_stale", message, why.details, why.retry_after_ms) from None
-        stale = Verdict(max(verdict.action, Action.CONFIRM), "confirmation_stale", STALE,
-                        verdict.details)  # fmt: skip
+        details = verdict.details or (Problem(verdict.code, "", verdict.message),)
+        action = max(verdict.action, Action.CONFIRM)
+        stale = Verdict(action, "confirmation_stale", STALE, details)
         return await self.add(tool, call, arguments, stale, one.notes, by)
 
     async def _find(self, confirmation_id: str, user: str | None) -> Confirmation:
@@ -468,6 +626,9 @@ class Confirmations:
         if one.state not in UNDECIDED:
             raise deny("confirmation_used", f"This call was decided before: {one.state}.")
         is_own = user is not None and user == one.call.caller.user
+        if one.kind == "review" and is_own and not drops and one.approvals:
+            needed = " and ".join(_named(each, self._clock()) for each in one.approvals)
+            raise deny("not_allowed", f"Nobody approves their own call: it waits for {needed}.")
         if one.kind == "review" and is_own and not drops:
             raise deny("review_required", NOT_YOURS)
 
@@ -533,15 +694,27 @@ def prompt_of(
     return f"I'd like to {what}{': ' if told else ''}{told}.{words} {ending}"
 
 
+def _named(one: OpenApproval, now: float) -> str:
+    """Return who may give an approval by now, in words."""
+    return one.whose if isinstance(one.by, str) else either(one.roles(now))
+
+
 def _shown_of(
-    tool: CompiledTool, call: Call, arguments: Mapping[str, Any], words: str = ""
+    tool: CompiledTool,
+    call: Call,
+    arguments: Mapping[str, Any],
+    words: str = "",
+    approvals: tuple[OpenApproval, ...] = (),
 ) -> tuple[Mapping[str, Any], str]:
     """Return what a person sees of a call: its arguments, and the question with the `words`."""
     asked, spec = call.asked, tool.call_spec
     if asked is not None:
         return asked.defaults, asked.prompt
     shown = redacted(arguments, spec.parameters) if tool.holds_sensitive else dict(arguments)
-    return shown, prompt_of(spec, shown, call.arguments, words)
+    texts = [one.text for one in approvals if one.text]
+    if not approvals and spec.safety.text is not None:
+        texts = [tool.approvals.filled(spec.safety.text, arguments, call.caller)]
+    return shown, " ".join((*texts, prompt_of(spec, shown, call.arguments, words)))
 
 
 def _words_of(
@@ -605,8 +778,16 @@ def _content_of(asked: Asked, decision: Decision) -> dict[str, Any]:
 def _add_replacing(
     store: ConfirmationStore, call_spec: ToolCallSpec, one: Confirmation
 ) -> Confirmation:
-    """Store a confirmation, and end the one whose call it corrects; return it as it is stored."""
+    """Store a confirmation, and end the one whose call it corrects; return it as it is stored.
+
+    A repeated call waits for the confirmation that is there already.
+    """
     call = one.call
+    if not call.is_of_a_run and call.asked is None:
+        for same in store.pending(one.created, call.tool, user=call.caller.user):
+            is_free = not same.call.is_of_a_run and same.call.asked is None
+            if is_free and _identity(same) == _identity(one):
+                return same._replace(call=same.call._replace(id=call.id))
     if call.caller.conversation is not None and not call.is_of_a_run and call.asked is None:
         old = _corrected(call_spec, call, store.pending(one.created, call.tool))
         if old is not None and store.claim(old.id, "superseded", one.created):
@@ -614,6 +795,14 @@ def _add_replacing(
             one = one._replace(replaces=(old.id,), notes=notes)
     store.add(one)
     return one
+
+
+def _identity(one: Confirmation) -> tuple[object, ...]:
+    """Return what two calls have in common that one decision is for."""
+    call, caller = one.call, one.call.caller
+    exact = json.dumps(call.arguments, sort_keys=True, default=str)
+    facts = sorted(caller.context.items())
+    return one.kind, one.state, one.bound_to, exact, caller.user, caller.conversation, facts
 
 
 def _corrected(

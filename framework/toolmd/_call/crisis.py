@@ -79,8 +79,8 @@ class CrisisWatch:
         await AROUND.run(lambda: self._store.crises.flag(crisis))
 
     def _escalates(self) -> bool:
-        """Return whether a tool has Escalate When; the first time it may read every file."""
-        return any(tool.call_spec.safety.escalate_when for tool in self._registry.tools.values())
+        """Return whether a tool has Crisis When; the first time it may read every file."""
+        return any(tool.call_spec.safety.crisis_when for tool in self._registry.tools.values())
 
 
 def flagged(call: Call) -> Call:

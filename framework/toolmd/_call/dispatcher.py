@@ -138,7 +138,7 @@ class Dispatcher:
                     fill=tool.binding.kind != "remote",
                 ),
                 lambda call, names: with_results(call, names, self.store, self.clock()),
-                self.clock, self.run,
+                self.clock, self.settings.time_zone, self.run,
             )  # fmt: skip
             compiled = CompiledTool(tool, parts, Invoker(tool, self, limits))
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call
@@ -341,7 +341,7 @@ class Dispatcher:
         await self._words.hear(Call("", {}, caller=caller))
 
     async def escalates(self, call: Call) -> bool:
-        """Return whether a call with valid arguments meets its tool's Escalate When."""
+        """Return whether a call with valid arguments meets its tool's Crisis When."""
         with suppress(CallDenied):
             tool = await self.find(call)
             return tool.escalates(await tool.read(call))

@@ -1,6 +1,7 @@
 """Build the Result of an implementation's value, or of a call that did not run."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from math import isfinite
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -26,8 +27,72 @@ MakeResult = Callable[..., Result]
 
 A fourth argument is the value as JSON, where it was written already."""
 
-write = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"}).to_json
-"""Returns the value as JSON without white space, in UTF-8. Raises ValueError, RecursionError."""
+_ANY = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"})
+
+
+def write(value: Any) -> bytes:
+    """Return the value as JSON without white space, in UTF-8.
+
+    An unpaired surrogate becomes U+FFFD, and NaN and Infinity become null. Raises ValueError
+    and RecursionError.
+    """
+    try:
+        return _ANY.to_json(value)
+    except ValueError:
+        return _ANY.to_json(_repaired(value))
+
+
+def _repaired(value: Any) -> Any:
+    """Return a value whose texts have no an unpaired surrogate."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_repaired(key): _repaired(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_repaired(item) for item in value]
+    if value is None or isinstance(value, int | float | bytes):
+        return value
+    return _repaired(_ANY.to_python(value, mode="json"))
+
+
+def _changes(value: Any, path: str = "data") -> Iterator[tuple[str, bool]]:
+    """Yield the path of each value that JSON can't hold, and whether null stands in its place."""
+    if isinstance(value, str) and not value.isascii() and value != _repaired(value):
+        yield path, False
+    elif isinstance(value, float) and not isfinite(value):
+        yield path, True
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(key, str):
+                yield from ((path, halved) for _, halved in _changes(key))
+            yield from _changes(item, f"{path}.{_repaired(str(key))}")
+    elif isinstance(value, list | tuple):
+        for at, item in enumerate(value):
+            yield from _changes(item, f"{path}[{at}]")
+
+
+def _repairs(value: Any, returns: Schema, data: Any) -> tuple[str, ...]:
+    """Return the notes on what JSON can't hold in a value.
+
+    Raises AnswerError for a NaN or an Infinity where Returns has no null.
+    """
+    paths: dict[bool, list[str]] = {True: [], False: []}
+    for path, is_number in _changes(value):
+        paths[is_number].append(path)
+    if paths[True]:
+        wrong = {one.path for one in problems(data, returns, path="data")}
+        if lost := [path for path in paths[True] if path in wrong]:
+            raise AnswerError(
+                f"it returned NaN or Infinity for {lost[0]}, and Returns allows no null there"
+            )
+    what = {True: "NaN or Infinity became null", False: "an unpaired surrogate became U+FFFD"}
+    return tuple(
+        f"{what[kind][:1].upper()}{what[kind][1:]} in {found[0]}"
+        + (f" and in {len(found) - 1} more places." if len(found) > 1 else ".")
+        for kind, found in paths.items()
+        if found
+    )
+
 
 _NOTHING: tuple[str, dict[str, str] | None, tuple[str, ...]] = ("", None, ())
 
@@ -36,7 +101,8 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
     """Build the function that turns an implementation's value into a Result.
 
     Any value that pydantic can write as JSON is accepted: dicts, lists, scalars, dataclasses,
-    models, dates; NaN and Infinity become null. In an object, `message` (text) and
+    models, dates; an unpaired surrogate becomes U+FFFD, and NaN and Infinity become null, with a
+    note. In an object, `message` (text) and
     `source` (texts by name) also stand on the Result; where Returns is closed and names neither,
     they stand there only. A value that does not fit Returns is the tool's fault, not the
     caller's: it is returned with a note. Raises AnswerError for a value that is not JSON.
@@ -63,6 +129,8 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
                 data = {name: item for name, item in data.items() if name not in aside}
                 text = write(data)
             notes = () if fit(data) else _mismatch(data, returns)
+        if b"null" in text or _REPLACED in text:
+            notes = (*_repairs(value, returns, from_json(text)), *notes)
         ms = (perf_counter() - began) * 1000
         return Result(
             success=True, tool=tool, outcome="ok", message=message, data=text,
@@ -73,6 +141,7 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
 
 
 _ASIDE = ("message", "source")
+_REPLACED = "\ufffd".encode()
 
 
 def as_json(value: Any) -> Any:

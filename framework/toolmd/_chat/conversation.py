@@ -99,7 +99,7 @@ class Conversation:
             system: Your part of the system prompt.
             user: The user's id.
             context: Facts about the caller.
-            name: The name by which Max Calls counts the calls; a random one by default.
+            name: The name by which a Quota per conversation counts; a random one by default.
             confirm: Decides on pending calls; without it they wait.
             on_text: Receives the model's text.
             on_result: Receives each call's result, and the denial of calls that can't be read.

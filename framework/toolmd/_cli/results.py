@@ -79,7 +79,10 @@ def _failure(result: Result, *, again: bool) -> Iterator[str]:
         first = "run it again with --yes, or decide later: "
         if asked.id:
             again = again and result.outcome == "confirm"
-            yield f"help: {first if again else ''}toolmd confirm {asked.id}"
+            whose = (
+                " --user NAME --role ROLE" if result.outcome == "review" and asked.approvals else ""
+            )
+            yield f"help: {first if again else ''}toolmd confirm {asked.id}{whose}"
     if failure and failure.code == "confirmation_not_found":
         yield "help: toolmd pending lists the calls that wait, and the questions of runs"
     if failure and failure.retry_after_ms is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolmd._export.exported import Lose, Loss, NameRule, fit
-from toolmd._types.identity import either
+from toolmd._types.approval import ALWAYS, Approval, either, lasting
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -277,8 +277,18 @@ def told(spec: ToolSpec | SkillSpec) -> str:
     ruled = "Rules:\n" + "\n".join(f"- {rule.message}" for rule in rules) if rules else ""
     roles = spec.allowed_roles if isinstance(spec, ToolSpec) else ()
     for_whom = f"Only for {either(roles)}." if roles else ""
-    parts = (spec.description, spec.when_to_use, for_whom, ruled)
+    approvals = spec.approvals if isinstance(spec, ToolSpec) else ()
+    waits = " ".join(map(_needs_approval, approvals))
+    hours = spec.limits.allowed_hours if isinstance(spec, ToolSpec) else None
+    is_open = f"Open {hours}." if hours else ""
+    parts = (spec.description, spec.when_to_use, for_whom, is_open, waits, ruled)
     return "\n\n".join(part for part in parts if part)
+
+
+def _needs_approval(one: Approval) -> str:
+    who = "another person" if isinstance(one.by, str) else either(one.by)
+    when = "Each call" if one.when == ALWAYS else f"When {one.when}, the call"
+    return f"{when} must be approved by {who}, and waits up to {lasting(one.expires_s)}."
 
 
 def with_confidence(parameters: dict[str, Any], threshold: float | None) -> dict[str, Any]:

@@ -252,7 +252,8 @@ class OperationCall(NamedTuple):
             (value,) = given.values()
         else:
             value = given
-        return "application/json", json.dumps(value, allow_nan=False).encode()
+        style = next((slot.style for slot in self.slots.values() if slot.kind == kind), "")
+        return style or "application/json", json.dumps(value, allow_nan=False).encode()
 
     def _pairs(self, kind: str, arguments: Mapping[str, Any]) -> list[str]:
         """Return each `key=value` of the query or the form."""

@@ -18,7 +18,8 @@ Style = Literal["commas", "spaces", "pipes", "brackets", "json"]
 IN_BODY = ("body", "form", "whole body")
 _BY_QUERY = ("GET", "HEAD", "DELETE")
 _SAID = re.compile(
-    rf"(?P<kind>\w+)(?:\s+(?P<name>(?!as\s)\S+))?(?:\s+as\s+(?P<style>{'|'.join(get_args(Style))}))?",
+    r"(?P<kind>whole body|\w+)(?:\s+(?P<name>(?!as\s)\S+))?"
+    rf"(?:\s+as\s+(?P<style>{'|'.join(get_args(Style))}|[\w.-]+/(?:[\w.-]+\+)?json(?:;[\w.=+-]+)*))?",
     re.IGNORECASE,
 )
 _PROTECTED = OF_CONNECTION | {"authorization", "cookie", "content-type", "accept"}
@@ -26,11 +27,12 @@ _PROTECTED = OF_CONNECTION | {"authorization", "cookie", "content-type", "accept
 
 
 class Slot(NamedTuple):
-    """The place of one argument, its name there, and how an array or an object is written."""
+    """The place of one argument, its name there, and how it is written."""
 
     kind: Kind
     name: str
-    style: Style | Literal[""] = ""
+    style: str = ""
+    """A Style of an array or an object; in a body its media type, empty for `application/json`."""
 
 
 class Problem(NamedTuple):
@@ -53,7 +55,8 @@ def slots_of(
             message = f"Sent In of {parameter.name} is {parameter.shape.sent_in!r}"
             help_ = f"write one of {', '.join(get_args(Kind))}, and a name if it differs; "
             help_ += (
-                f"in a query or form, then perhaps `as` and one of {', '.join(get_args(Style))}"
+                f"in a query or form, then perhaps `as` and one of {', '.join(get_args(Style))}; "
+                "in a body `as` and a media type of JSON"
             )
             problems.append(Problem(parameter.name, message, help_))
             continue
@@ -76,14 +79,18 @@ def _slot(operation: Operation, parameter: Parameter) -> Slot | None:
         if parameter.name in operation.placeholders:
             return Slot("path", parameter.name)
         return Slot("query" if operation.method in _BY_QUERY else "body", parameter.name)
-    if said.lower() == "whole body":
-        return Slot("whole body", "")
     match = _SAID.fullmatch(said)
     kind, style = (match["kind"].lower(), (match["style"] or "").lower()) if match else ("", "")
-    if match is None or kind not in get_args(Kind) or (style and kind not in {"query", "form"}):
+    if match is None or kind not in get_args(Kind):
         return None
-    name = match["name"] or parameter.name
-    return Slot(cast("Kind", kind), name, cast("Style", style))
+    is_whole = kind == "whole body"
+    is_type, in_json = "/" in style, kind in {"body", "whole body"}
+    if (is_whole and match["name"]) or (
+        style and (is_type, kind in {"query", "form"}) != (in_json, not in_json)
+    ):
+        return None
+    name = "" if is_whole else match["name"] or parameter.name
+    return Slot(cast("Kind", kind), name, style)
 
 
 def _misfits(operation: Operation, parameter: Parameter, slot: Slot) -> Iterator[Problem]:
@@ -128,6 +135,10 @@ def _doubled(slots: Mapping[str, Slot], service: ServiceSettings) -> Iterator[Pr
     if len(bodies) > 1 or len(wholes) > 1:
         message = f"the body is sent in several ways: {', '.join(sorted(bodies))}"
         yield Problem(wholes[0] if wholes else "", message, "keep one of them")
+    types = {slot.style for slot in slots.values() if slot.kind == "body"}
+    if len(types) > 1:
+        message = f"the body has several types: {', '.join(sorted(types - {''}))}"
+        yield Problem("", message, "write the same type after `as` in each Sent In of the body")
 
 
 _HEADER = re.compile(r"[!-~](?:[ -~]*[!-~])?")

@@ -301,7 +301,10 @@ class Api:
         """List the pending calls, the oldest first."""
         with _not_found("confirmation_not_found"):
             found = await self.workspace.confirmations.pending(
-                user=request.visible_user, limit=request.query.limit, after=request.query.after
+                user=request.visible_user,
+                roles=request.caller.roles,
+                limit=request.query.limit,
+                after=request.query.after,
             )
         return [one.to_dict() for one in found]
 
@@ -314,13 +317,12 @@ class Api:
         has changed, the result is `confirmation_stale`, with a new prompt.
         """
         body, confirmations = request.body, self.workspace.confirmations
-        user = await self._decider(request)
+        who = await self._decider(request)
         for needs, key, given in (("edit", "edit", body.edit), ("respond", "text", body.text)):
             if (given is not None) is not (body.decision == needs) or given in ({}, ""):
                 raise malformed(f"`{key}` belongs to {needs}, which needs it")
         kind: Any = "approve" if body.decision == "confirm" else body.decision
         decision = Decision(kind, body.edit or {}, body.text or "")
-        who = Approver(user, request.caller.user)
         return _result_json(await confirmations.decide(request.name, decision, who))
 
     def _run_json(self, view: RunView, request: ApiRequest) -> dict[str, Any]:
@@ -335,24 +337,27 @@ class Api:
             )
         return described
 
-    async def _decider(self, request: ApiRequest) -> str | None:
-        """Return the user who decides; None for an operator, who decides on the calls of others.
+    async def _decider(self, request: ApiRequest) -> Approver:
+        """Return who decides; without a user an operator, who decides on the calls of others.
 
         Raises ApiError if the token may not. Nobody approves a review of their own call.
         """
-        user = request.caller.user
+        user, own = request.caller.user, Approver.of(request.caller)
         try:
             pending = await self.workspace.confirmations.get(request.name)
         except UnreachableError:
-            return user  # the decision itself is denied then
+            return own  # the decision itself is denied then
         if pending is not None and pending.call.caller.user == user:
             # Without a user, the core would take them for an operator.
             operates = user is None and pending.kind == "review"
             check_rights("decide and operate" if operates else "decide", request.rights)
-            return user
+            return own
+        if pending is not None and pending.approvals and user is not None:
+            check_rights("decide", request.rights)
+            return own
         if "operate" not in request.rights:
             raise ApiError(404, "confirmation_not_found", "no such call is pending for you")
-        return None
+        return Approver(None, user)
 
     @operation("GET /api/runs", ANY, "Runs", query=Page)
     async def list_runs(self, request: ApiRequest) -> Any:

@@ -161,7 +161,7 @@ _DENIALS = {
 _HEADERS = (
     ("Toolmd-User", "Another user to call for; the token must have `call` and `operate`."),
     ("Toolmd-Context-Patient", "A fact about the caller; the token must allow its value."),
-    ("Toolmd-Conversation", "The conversation whose calls Max Calls counts together."),
+    ("Toolmd-Conversation", "The conversation, for a Quota per conversation."),
 )
 
 

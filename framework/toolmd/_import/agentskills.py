@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -41,6 +41,7 @@ _READ = {
     *("disable-model-invocation", "user-invocable", "inputs"),
 }
 """The keys of the front matter that have a place of their own."""
+_INVOCATION = ("disable-model-invocation", "user-invocable")
 _MARK = re.compile(r"^\s*(?:(?:[-*+>|#]+|\d+[.)])\s+)+")
 _EMPTY_WORKFLOW = "Follow the instructions below."
 
@@ -73,12 +74,16 @@ def read(text: str, name: str) -> Imported:
     report = ImportReport()
     page = Page(name, source_lines(text))
     front = read_front_matter(page)
-    said: dict[str, Any] = {_key(entry.name): _value(entry) for entry in front.entries}
-    said |= {_key(mark.text): data for mark, data in front.nested}
+    named = [(_key(entry.name), _value(entry)) for entry in front.entries]
+    named += [(_key(mark.text), data) for mark, data in front.nested]
+    said: dict[str, Any] = dict(named)
     unread = [one.message for one in page.diagnostics if one.severity is Severity.ERROR]
+    keys = [key for key, _ in named]
+    unread += [f"{key} stands there twice" for key in said if keys.count(key) > 1]
+    parts = outline(page)
+    skill = _skill(said, parts, name, report)
     for diagnostic in page.diagnostics:
-        report.note("", "", diagnostic.message, diagnostic.span.line)
-    skill = _skill(said, outline(page), name, report)
+        report.note(skill.name if skill else name, "", diagnostic.message, diagnostic.span.line)
     if skill is None:
         return report.close()
     # What it restricts can't be known.
@@ -89,13 +94,16 @@ def read(text: str, name: str) -> Imported:
     if made:
         report.note(skill.name, "", "the workflow is prose: write its steps out to make it run")
         known = "\n".join([report.drafts[-1].text, *(note.text for note in report.notes)])
-        for number, line in _lost_lines(text, known):
+        read = {key for key in _INVOCATION if boolean(str(said.get(key))) is not None}
+        for number, line in _lost_lines(text, known, read):
             report.note(skill.name, "", f"not kept: {shown(line)}", number)
     return report.close()
 
 
 def _key(name: str) -> str:
-    return name.lower().replace("_", "-")
+    """Return a key as this module names it, whatever its capitals and the signs in it."""
+    own = "-".join(words_of(name))
+    return own if own in _READ else name.lower().replace("_", "-")
 
 
 def _value(entry: Node) -> Any:
@@ -321,7 +329,7 @@ def _heading(title: str) -> str:
     return plain_line(title) if words_of(title) else "Notes"
 
 
-def _lost_lines(text: str, said: str) -> Iterator[tuple[int, str]]:
+def _lost_lines(text: str, said: str, read: Collection[str]) -> Iterator[tuple[int, str]]:
     """Yield each line of a markdown text that another text does not have, with its number.
 
     Headings are left out: what becomes of them is the reader's business. Of a field of the front
@@ -330,14 +338,17 @@ def _lost_lines(text: str, said: str) -> Iterator[tuple[int, str]]:
     Args:
         text: The source.
         said: All that the draft and the notes say.
+        read: The keys of the front matter whose fields have other words than their source.
     """
     known = _letters(said)
-    ends = text.find("\n---", 3) if text.startswith("---") else 0
+    opens = len(text) - len(text.lstrip("\ufeff \r\n\t"))
+    ends = text.find("\n---", opens + 3) if text.startswith("---", opens) else 0
     at = 0
     for number, line in enumerate(text.split("\n"), 1):
         own = _MARK.sub("", line).strip()
         if at < ends and not line.lstrip().startswith("#"):
-            own = own.partition(":")[2] or own
+            key, _, value = own.partition(":")
+            own = "" if _key(key) in read else value.partition(" #")[0] or key
         elif line.startswith("#"):
             own = "" if at >= ends else own
         if (folded := _letters(own)) and folded not in known:

@@ -7,7 +7,7 @@ from typing import Any
 from toolmd._import.flatten import TellUnheld
 from toolmd._import.json_schema import SchemaReader
 from toolmd._import.names import RESULTS, first_and_rest, plain_line, prose, title_of, tool_name
-from toolmd._import.policy import Policy
+from toolmd._import.policy import Policy, field_of
 from toolmd._import.report import ImportReport
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.source import Source
@@ -44,6 +44,10 @@ SCHEMAS = (
     *("parameters_json_schema", "args_schema", "input_json_schema"),
 )
 _READ = frozenset(("name", "title", "description", "type", "strict"))
+_OF_SCHEMAS = frozenset(
+    "type properties required description title items default format enum examples".split()
+)
+"""The words of a schema's root that never restrict a call."""
 CONFIDENCE = "_confidence"
 """The argument that an export adds for a tool with a threshold; it is not the tool's own."""
 _CLOSED = "arguments that a schema does not name are rejected, though the schema allows them"
@@ -83,19 +87,34 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
         return
     if name != entry["name"].replace("-", "_"):
         report.note(name, "", f"called {entry['name']!r} in the source; adapt its callers", line)
+    key = _schema_key(entry)
+    within = _restricting_within(entry.get(key))
+    if within:
+        inner = {one: value for one, value in entry[key].items() if one not in within}
+        entry = {**entry, key: inner}
     said = read_function(entry, name, report, strict=strict, line=line)
-    read = {*_READ, *also, _schema_key(entry)}
+    read = {*_READ, *also, key}
     result = next((key for key in RESULTS if isinstance(entry.get(key), Mapping)), None)
     if result is not None and "returns" not in known:
         known["returns"] = returned_shape(entry[result], name, report, wrapped=False)
         read.add(result)
     unread = {key: value for key, value in entry.items() if key not in read}
-    policy = [*policy, *report.note_unread(name, unread, line)]
+    policy = [*policy, *within.items(), *report.note_unread(name, unread, line)]
     if said is None:
         return
     if change is not None:
         said["parameters"] = tuple(map(change, said["parameters"]))
     report.add_tool(ToolSpec(**{**said, **known}), line, policy)
+
+
+def _restricting_within(schema: Any) -> dict[str, Any]:
+    """Return what restricts the call among the keys of the schema of its arguments."""
+    own = schema.items() if isinstance(schema, Mapping) else ()
+    return {
+        key: value
+        for key, value in own
+        if key not in _OF_SCHEMAS and value is not None and field_of(str(key)) is not None
+    }
 
 
 def read_function(

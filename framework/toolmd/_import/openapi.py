@@ -18,6 +18,9 @@ from toolmd._types.call_spec import Safety
 from toolmd._types.imported import Imported
 from toolmd._types.operation import METHODS, read_operation
 from toolmd._types.schema import Parameter
+from toolmd.config.origin import Origin
+from toolmd.config.services import read_services
+from toolmd.errors import ConfigError
 
 MAX_BYTES = 32 << 20
 _MOST = 2_000_000
@@ -147,9 +150,10 @@ def read_service(
     reader = _Reader(document, report)
     reader.policy = report.note_unread("", reader.beside())
     found = reader.operations(only)
-    services = reader.services(name, _url(document, source, report), found)
+    services = reader.services(name, source, found)
     for one in found:
-        reader.add(one, services[one.name])
+        if one.name in services:
+            reader.add(one, services[one.name])
     if not report.drafts and not report.rejected:
         report.reject("", f"the document has no {'such ' if only else ''}operation")
     return report.close(), reader.tables if report.drafts else ()
@@ -242,8 +246,8 @@ def _modern(value: Any, left: list[int], dropped: Counter[str]) -> Any:
     return made
 
 
-def _url(document: Mapping[str, Any], source: str, report: ImportReport) -> str:
-    servers = _list(document.get("servers"))
+def _url(servers: list[Any], source: str) -> tuple[str, bool]:
+    """Return the URL of the first server, and whether a table can have it."""
     first = _mapping(servers[0]) if servers else {}
     url = str(first.get("url") or "/")
     for name, one in _mapping(first.get("variables")).items():
@@ -252,13 +256,8 @@ def _url(document: Mapping[str, Any], source: str, report: ImportReport) -> str:
     if source.startswith(("http://", "https://")):
         url = urljoin(source, url)
     parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or set(url) & set("?#{}@"):
-        report.note("", "", f"the server is {url!r}: write the url of the service in the settings")
-        return "http://localhost"
-    if len(servers) > 1:
-        said = f"the document names {len(servers)} servers: the first is used as `url`"
-        report.note("", "", said)
-    return url.rstrip("/")
+    is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
+    return url.rstrip("/"), is_url and not set(url) & set("?#{}@")
 
 
 class _Reader:
@@ -323,12 +322,14 @@ class _Reader:
             found.append(named)
         return found
 
-    def services(self, name: str, url: str, found: Sequence[Operation]) -> dict[str, Service]:
+    def services(self, name: str, source: str, found: Sequence[Operation]) -> dict[str, Service]:
         """Choose a way to sign in for each operation; return its service by the operation's name.
 
-        The way that most operations accept is taken. `name` is the service of most of them.
+        The way that most operations accept is taken. `name` is the service of most of them. An
+        operation with a server of its own has a service of its own.
         """
-        offered = [(one.name, self._offered(one.content)) for one in found]
+        urls = self._urls(source, found)
+        offered = [(one.name, self._offered(one.content)) for one in found if one.name in urls]
         used = Counter(way for _, ways in offered for way in ways)
         chosen: dict[str, tuple[str, ...]] = {}
         scopes: dict[tuple[str, ...], dict[str, None]] = {}
@@ -342,13 +343,44 @@ class _Reader:
                 self._report.note(own, "", f"of several ways to sign in: {' and '.join(way)}")
             chosen[own] = way
             scopes.setdefault(way, {}).update(dict.fromkeys(ways.get(way, ())))
-        made: dict[tuple[str, ...], Service] = {}
-        for number, (way, _) in enumerate(Counter(chosen.values()).most_common()):
-            suffix = "_".join(words_of(" ".join(way))) or "public"
-            own = name if number == 0 else f"{name[: 63 - len(suffix)]}_{suffix}"[:64]
-            made[way] = Service(own, url, self._entries(name, way) or (), tuple(scopes[way]))
+        counted = Counter((urls[own], way) for own, way in chosen.items())
+        ordered = [one for one, _ in counted.most_common()]
+        main, names = ordered[0][0] if ordered else "", [name]
+        for url, way in ordered[1:]:
+            host = [] if url == main else words_of(urlsplit(url).hostname or "")
+            suffix = "_".join([*host, *words_of(" ".join(way))]) or "public"
+            names.append(f"{name[: max(1, 63 - len(suffix))]}_{suffix}"[:64].strip("_"))
+        made: dict[tuple[str, tuple[str, ...]], Service] = {}
+        for (url, way), own in zip(ordered, distinct(names), strict=False):
+            # Another host never gets the variables of this one.
+            entries = self._entries(name if url == main else own, way) or ()
+            made[url, way] = Service(own, url, entries, tuple(scopes[way]))
         self.tables = tuple(made.values())
-        return {own: made[way] for own, way in chosen.items()}
+        return {own: made[urls[own], way] for own, way in chosen.items()}
+
+    def _urls(self, source: str, found: Sequence[Operation]) -> dict[str, str]:
+        """Return the server of each operation by its name; reject one whose own can't be called."""
+        servers = _list(self._document.get("servers"))
+        common, fits = _url(servers, source)
+        if not fits:
+            said = f"the server is {common!r}: write the url of the service in the settings"
+            self._report.note("", "", said)
+            common = "http://localhost"
+        elif len(servers) > 1:
+            said = f"the document names {len(servers)} servers: the first is used as `url`"
+            self._report.note("", "", said)
+        urls = {}
+        for one in found:
+            own = _list(one.content.get("servers")) or _list(one.item.get("servers"))
+            url, fits = _url(own, source) if own else (common, True)
+            if not fits:
+                why = f"its own server is {url!r}, which has no address without the document's"
+                self._report.reject(one.name, why)
+                continue
+            if len(own) > 1:
+                self._report.note(one.name, "", f"of its {len(own)} own servers {url} is used")
+            urls[one.name] = url
+        return urls
 
     def _offered(self, operation: Mapping[str, Any]) -> dict[tuple[str, ...], list[str]]:
         """Return the scopes of each way that an operation accepts, a set of schemes."""
@@ -367,6 +399,11 @@ class _Reader:
         whole = tuple(one for one in found if one is not None)
         at = {(one["type"], one["name"].lower()) if "name" in one else ("header", "authorization")
               for one in whole}  # fmt: skip
+        table = {"url": "http://localhost", "auth": [*whole]}
+        try:
+            read_services({"one": table}, Origin("", "services"))
+        except ConfigError:
+            return None
         return whole if len(at) == len(found) else None
 
     def add(self, one: Operation, service: Service) -> None:
@@ -377,8 +414,6 @@ class _Reader:
             why = f"{method} {one.path} can't be called: its path is not one"
             self._report.reject(name, why)
             return
-        if operation.get("servers") or one.item.get("servers"):
-            self._report.note(name, "", "it has servers of its own: the document's are called")
         if operation.get("deprecated") is True:
             self._report.note(name, "", "the document calls it deprecated")
         others = [
@@ -436,16 +471,22 @@ class _Reader:
             holder = parameter["content"]["application/json"] if style == "json" else parameter
             schema = dict(_mapping(_mapping(holder).get("schema")))
             if style == "fields":
-                inner = self._resolved(schema)
-                self._note_whole(name, own, inner)
-                for field, said in _mapping(inner.get("properties")).items():
-                    within = needed and field in _list(inner.get("required"))
-                    arguments.put(field, place, said, needed=within)
+                self._apart(name, own, place, schema, arguments, needed=needed)
                 continue
             if parameter.get("description"):
                 schema.setdefault("description", parameter["description"])
             arguments.put(own, place, schema, needed=needed, style=style)
         return True
+
+    def _apart(
+        self, name: str, own: str, place: str, schema: Any, arguments: "_Arguments", *, needed: bool
+    ) -> None:
+        """Add each field of an object as an argument of its own."""
+        inner = self._resolved(schema)
+        self._note_whole(name, own, inner)
+        for field, said in _mapping(inner.get("properties")).items():
+            within = needed and field in _list(inner.get("required"))
+            arguments.put(field, place, said, needed=within)
 
     def _style(self, name: str, parameter: Mapping[str, Any]) -> str | None:
         """Return how a parameter is written, `fields` for one that is each of its fields.
@@ -466,6 +507,10 @@ class _Reader:
         is_object = "properties" in schema or types == "object"
         if style == "deepObject" and place == "query":
             return "brackets"
+        items = self._resolved(schema.get("items"))
+        if is_array and ("properties" in items or items.get("type") == "object"):
+            self._report.reject(name, f"`{own}` is an array of objects, which {style!r} can't hold")
+            return None
         if style == usual and not (is_array or is_object):
             return ""
         if place == "query" and not parameter.get("explode", style == "form") and style in _STYLES:
@@ -484,8 +529,10 @@ class _Reader:
         if not content:
             return True
         needed = body.get("required") is True
-        kind = next((k for k in content if re.fullmatch(r"application/([\w.+-]+\+)?json", k)), None)
-        kind = kind or next((k for k in content if k == _FORM), None)
+        kinds = {one: _media_type(one) for one in content}
+        order = ["application/json", *(k for k in kinds.values() if k.endswith("+json")), _FORM]
+        fitting = [k for own in order for k, bare in kinds.items() if bare == own]
+        kind = fitting[0] if fitting else None
         if kind is None:
             what = f"the body is {', '.join(content)}; JSON and forms can be sent"
             if needed:
@@ -497,19 +544,44 @@ class _Reader:
             self._report.note(name, "", f"of the body's kinds {kind} is sent")
         schema = _mapping(_mapping(content[kind]).get("schema"))
         inner = self._resolved(schema)
-        place = "form" if kind == _FORM else "body"
+        if kinds[kind] == _FORM:
+            return self._form(name, inner, _mapping(content[kind]), arguments, needed=needed)
+        style = "" if kinds[kind] == "application/json" else "".join(kind.split()).lower()
         plain = "properties" in inner and not {"allOf", "oneOf", "anyOf"} & set(inner)
         if plain and inner.get("additionalProperties", False) in (False, True):
             self._note_whole(name, "", inner)
             for own, field in inner["properties"].items():
                 if _mapping(field).get("readOnly") is not True:
                     within = needed and own in _list(inner.get("required"))
-                    arguments.put(own, place, field, needed=within)
+                    arguments.put(own, "body", field, needed=within, style=style)
             return True
-        if place == "form":
+        arguments.put("body", "whole body", schema, needed=needed, style=style)
+        return True
+
+    def _form(
+        self, name: str, inner: Mapping[str, Any], media: Mapping[str, Any],
+        arguments: "_Arguments", *, needed: bool,
+    ) -> bool:  # fmt: skip
+        """Add the fields of a form as its encodings have them; return whether each can be sent."""
+        if "properties" not in inner or {"allOf", "oneOf", "anyOf"} & set(inner):
             self._report.reject(name, "the form's fields are not listed")
             return False
-        arguments.put("body", "whole body", schema, needed=needed)
+        self._note_whole(name, "", inner)
+        for own, field in inner["properties"].items():
+            if _mapping(field).get("readOnly") is True:
+                continue
+            within = needed and own in _list(inner.get("required"))
+            encoding = _mapping(_mapping(media.get("encoding")).get(own))
+            told = {key: encoding[key] for key in ("style", "explode") if key in encoding}
+            style = self._style(name, {"in": "query", "name": own, "schema": field, **told})
+            if "style" not in told and _media_type(encoding.get("contentType")).endswith("json"):
+                style = "json"
+            if style is None:
+                return False
+            if style == "fields":
+                self._apart(name, own, "form", field, arguments, needed=within)
+            else:
+                arguments.put(own, "form", field, needed=within, style=style)
         return True
 
     def _note_whole(self, name: str, own: str, schema: Mapping[str, Any]) -> None:
@@ -526,7 +598,9 @@ class _Reader:
                 continue
             answer = self._resolved(response)
             for kind, media in _mapping(answer.get("content")).items():
-                if kind.endswith("json") and isinstance(_mapping(media).get("schema"), Mapping):
+                if _media_type(kind).endswith("json") and isinstance(
+                    _mapping(media).get("schema"), Mapping
+                ):
                     said = {"description": str(answer.get("description") or "The answer")}
                     return {**said, **media["schema"], "$defs": self._used(media["schema"])}
         return None
@@ -622,6 +696,11 @@ def _referred(document: Mapping[str, Any], value: Any) -> dict[str, Any]:
                 found[reference] = _target(document, reference)
                 left.append(found[reference])
     return found
+
+
+def _media_type(text: Any) -> str:
+    """Return a media type without its parameters, in lower case."""
+    return str(text).partition(";")[0].strip().lower()
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -32,10 +32,21 @@ _FIELDS: dict[str, dict[str, tuple[str, str]]] = {
 
 Without `context`: in other formats it is where a skill runs, or a text for the model.
 """
-for _key in ("Needs Approval", "Requires Approval", "Require Approval", "Approval Required"):
+for _key in ("Needs Approval", "Requires Approval", "Require Approval", "Approval Required",
+             "Human Approval", "Requires Human Approval"):  # fmt: skip
     _FIELDS["tool"][fold(_key)] = (SAFETY.name, _CONFIRMATION)
 _FOREIGN = frozenset(
-    map(fold, ("allow network", "permissions", "permission mode", "max turns", "approvals"))
+    map(
+        fold,
+        (
+            "allow network",
+            "denied tools",
+            "permissions",
+            "permission mode",
+            "max turns",
+            "approvals",
+        ),
+    )
 )
 """Keys that restrict in other hosts' files, and that no field expresses."""
 _SURE = 8

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json
 
 from toolmd._load.files import DefinitionKind
+from toolmd._types.approval import Approval
 from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety, ToolCallSpec
 from toolmd._types.canonical import call_spec_json, canonical_json, content_hash, example_json
 from toolmd._types.quota import Quota
@@ -93,6 +94,7 @@ _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "returns": _schema,
     "rules": _rules,
     "safety": _safety,
+    "approvals": lambda said: tuple(map(Approval.of, said)),
     "limits": _limits,
 }
 _OF_SCHEMA: Mapping[str, Callable[[Any], Any]] = {

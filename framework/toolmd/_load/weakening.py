@@ -13,8 +13,10 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from toolmd._types.approval import ALWAYS, Approval
 from toolmd._types.call_spec import Batch, Limits, Rate, Safety, ToolCallSpec
 from toolmd._types.field import Row, rows_of
+from toolmd._types.hours import hours_of
 from toolmd._types.pending_change import Weakening
 from toolmd._types.quota import Quota, as_strict
 from toolmd._types.registry import AnySpec
@@ -104,6 +106,14 @@ def batch(old: Batch | None, new: Batch | None) -> bool:
     )
 
 
+def hours(old: str | None, new: str | None) -> bool:
+    """Compare opening hours: a part of the old ones is as strict."""
+    if old is None or new is None:
+        return old is not None
+    was, now = hours_of(old), hours_of(new)
+    return was.zone != now.zone or not now.minutes <= was.minutes
+
+
 def quotas(old: tuple[Quota, ...], new: tuple[Quota, ...]) -> bool:
     """Compare quotas: each old one must surely be implied by a new one."""
     return any(not any(as_strict(one, other) for other in new) for one in old)
@@ -164,7 +174,7 @@ _COMPARISONS: Mapping[str, Looser] = {
     one.__name__: one
     for one in (
         *(least, most, demand, claim, needs, unlike, choices, words, types, domains, rate, batch),
-        *(condition, quotas),
+        *(condition, hours, quotas),
     )
 }
 
@@ -175,7 +185,11 @@ def comparisons(owner: type) -> Mapping[str, Looser]:
 
     What lies within a value (items, properties, values, One Of) is compared value by value.
     """
-    return {row.attribute: _comparison(row) for row in rows_of(owner) if row.compared}
+    return {row.attribute: looser for row, looser in _compared(owner)}
+
+
+def _compared(owner: type) -> Iterator[tuple[Row, Looser]]:
+    return ((row, _comparison(row)) for row in rows_of(owner) if row.compared)
 
 
 def _comparison(row: Row) -> Looser:
@@ -248,6 +262,7 @@ def _policy(then: "ToolSpec", now: "ToolSpec", default_min: float | None) -> dic
     return {
         **_stricter(ToolCallSpec, then, now),
         "safety": replace(then.safety, **safety),
+        "approvals": (*then.approvals, *_lost_approvals(now, then)),
         "limits": replace(then.limits, **_stricter(Limits, then.limits, now.limits)),
     }
 
@@ -285,7 +300,26 @@ def _tool(old: "ToolSpec", new: "ToolSpec", default_min: float | None) -> Iterat
     if before.min_confidence is None and new.safety.min_confidence is not None:
         before = replace(before, min_confidence=default_min)
     yield from _fields("Safety", Safety, before, new.safety)
+    for one in _lost_approvals(old, new):
+        yield Weakening("Approval", f"{one.title or one.when}", None)
     yield from _fields("Limits", Limits, old.limits, new.limits)
+
+
+def _lost_approvals(old: ToolCallSpec, new: ToolCallSpec) -> list[Approval]:
+    """Return the approvals that no new one surely demands."""
+    return [one for one in old.approvals if not any(_demands(n, one) for n in new.approvals)]
+
+
+def _demands(new: Approval, old: Approval) -> bool:
+    """Return whether an approval is needed, given and kept at least as strictly as an old one."""
+    when = new.when in {old.when, ALWAYS}
+    when = when or (old.when != ALWAYS and not condition(old.when, new.when))
+    fewer = not isinstance(old.by, str) and not isinstance(new.by, str) and {*new.by} <= {*old.by}
+    escalates = all(
+        any(one.after_s >= was.after_s and {*one.to} <= {*was.to} for was in old.escalate)
+        for one in new.escalate
+    )
+    return when and (new.by == old.by or fewer) and new.expires_s <= old.expires_s and escalates
 
 
 def _skill(old: "SkillSpec", new: "SkillSpec", _default_min: float | None) -> Iterator[Weakening]:
@@ -310,14 +344,14 @@ def _guards(skill: "SkillSpec") -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def _fields(place: str, owner: type, old: object, new: object) -> Iterator[Weakening]:
-    for name, looser in comparisons(owner).items():
-        before, after = getattr(old, name), getattr(new, name)
+    for row, looser in _compared(owner):
+        before, after = getattr(old, row.attribute), getattr(new, row.attribute)
         if looser(before, after):
             if looser is condition:
                 # Without what `either` added of the edit that waits.
                 own = [one for one in _conditions(before) if one not in _conditions(after)]
                 before = own[0] if len(own) == 1 else before
-            yield Weakening(f"{place}: {_title(name)}", _json(before), _json(after))
+            yield Weakening(f"{place}: {row.name}", _json(before), _json(after))
 
 
 def _parameters(
@@ -419,11 +453,6 @@ def _result(place: str, old: Schema, new: Schema) -> Iterator[Weakening]:
             yield from _result(f"{place}: Values", shape.values, new.values or Schema())
     if old.items is not None and old.items.holds_sensitive:
         yield from _result(f"{place}: Items", old.items, new.items or Schema())
-
-
-def _title(name: str) -> str:
-    """Return a field's name as authors write it."""
-    return "Type" if name == "types" else name.removesuffix("_s").replace("_", " ").title()
 
 
 def _json(value: Any) -> Any:

@@ -199,7 +199,7 @@ class Asking:
             edit = changed({} if pending.form else pending.parameters, told.content)
             decision = Decision.edit(edit)
         result = await self._workspace.confirmations.decide(
-            pending.id, decision, Approver(caller.user), on_event=on_event
+            pending.id, decision, Approver.of(caller), on_event=on_event
         )
         if edit and not result.success and await self._waiting(pending.id) is not None:
             # The edited values do not fit: nothing was decided, so ask again.

@@ -14,8 +14,8 @@ MESSAGE = "toolmd/message"
 """The key of a request's `_meta` for the user's own words, which the intent check reads."""
 
 CONVERSATION = "toolmd/conversation"
-"""The key of `_meta` for the conversation's name; Max Calls counts its calls together. Over HTTP,
-the header Toolmd-Conversation works as well."""
+"""The key of `_meta` for the conversation's name, for a Quota per conversation. Over HTTP, the
+header Toolmd-Conversation works as well."""
 
 
 class Callers(Protocol):

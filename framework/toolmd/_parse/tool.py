@@ -7,6 +7,7 @@ from typing import Any
 
 from toolmd._expressions import CALLER, NOW, CheckedExpression, Checker, ExpressionError
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Raw, mark_of, prose
+from toolmd._parse.document.approvals import check_text, read_approvals
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.examples import read_examples
 from toolmd._parse.document.metadata import read_metadata
@@ -27,12 +28,14 @@ from toolmd._types.tool import ToolSpec
 from toolmd.errors import did_you_mean
 
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
+_ESCALATES = frozenset(map(fold, ("Escalate When", "Escalation When")))
 _JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
 """Text that may join two expressions, but never an expression and its message."""
 _DENIED = ("is denied", "!has({}) ||")
 _WITHOUT = {
     "Confirm When": ("must be confirmed", "has({}) &&"),
-    "Escalate When": ("needs a review", "has({}) &&"),
+    "Crisis When": ("needs a review", "has({}) &&"),
+    "condition of Approval": ("needs the approval", "has({}) &&"),
     "condition of Quota": ("is counted", "has({}) &&"),
 }
 """The outcome of a call if a condition can't be computed, and the prefix that prevents it."""
@@ -68,6 +71,7 @@ def parse_tool(
     conditions = _Conditions(definition.page, said["parameters"], caller)
     said["rules"] = _rules(definition, conditions)
     said["safety"] = _safety(definition, conditions)
+    said["approvals"] = read_approvals(definition, conditions.check, said["parameters"])
     is_repeatable = said.get("read_only", False) or said.get("idempotent", "no") != "no"
     said["limits"] = _limits(definition, conditions, facts, is_repeatable=is_repeatable)
     said["when_to_use"] = definition.prose_of("When to use")
@@ -103,12 +107,26 @@ class _Conditions:
             message = f"the key `{source}` is {found[0]}, not text or a whole number"
             self.page.error(Code.INVALID_EXPRESSION, mark, message, "count per something else")
 
-    def check(self, mark: Mark, source: str, what: str) -> bool:
-        """Compile a condition; report it and return False if it can't be enforced."""
+    def check(
+        self,
+        mark: Mark,
+        source: str,
+        what: str,
+        *,
+        of_approver: bool = False,
+        any_type: bool = False,
+    ) -> bool:
+        """Compile a condition; report it and return False if it can't be enforced.
+
+        With `of_approver`, it may read the person who decides, too; with `any_type`, it is a part
+        of a text.
+        """
         page = self.page
-        checked = self._compile(mark, source, what)
+        checked = self._compile(mark, source, what, of_approver=of_approver)
         if checked is None:
             return False
+        if any_type:
+            return True
         if checked.schema is not None and checked.schema.types not in ((), ("boolean",)):
             message = f"the {what} `{source}` returns {checked.schema.types[0]}, not true or false"
             page.error(Code.INVALID_EXPRESSION, mark, message, "compare it with something")
@@ -121,19 +139,24 @@ class _Conditions:
             page.warn(Code.RULE_MAY_NOT_COMPUTE, mark, message, help_)
         return True
 
-    def _compile(self, mark: Mark, source: str, what: str) -> CheckedExpression | None:
+    def _compile(
+        self, mark: Mark, source: str, what: str, *, of_approver: bool = False
+    ) -> CheckedExpression | None:
         page = self.page
         page.places.expressions.append(CodePlace(source, mark.line, mark.column))
+        names = {p.name: p.shape for p in self.parameters}
         if self.checker is None:
-            self.checker = Checker({p.name: p.shape for p in self.parameters}, self.caller)
+            self.checker = Checker(names, self.caller)
+        own = {"approver": self.caller} if of_approver else {}
+        checker = Checker({**names, **own}, self.caller) if own else self.checker
         try:
-            checked = self.checker.check(source)
+            checked = checker.check(source)
         except ExpressionError as error:
             at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
             page.error(Code.of(error.code), at, f"the {what} `{source}`: {error}", error.help)
             return None
         read = checked.program.names | ({NOW} if checked.program.reads_clock else set())
-        for name in sorted(read & {CALLER, NOW} & {p.name for p in self.parameters}):
+        for name in sorted(read & {CALLER, NOW, *own} & names.keys()):
             page.error(
                 Code.AMBIGUOUS_NAME,
                 mark,
@@ -188,6 +211,8 @@ def _unread_rule(block: Block) -> Mark | None:
 def _rule(page: Page, item: Node) -> Rule | None:
     """Read `` `expression`: message ``; the expression must be in a code span."""
     text = flow(item.mark.text)
+    if text.startswith("**`"):
+        text = text[2:].replace("`**", "`", 1)
     ticks = len(text) - len(text.lstrip("`"))
     end = text.find("`" * ticks, ticks) if ticks else -1
     below = [block for block in item.blocks if not isinstance(block, Comment)]
@@ -221,12 +246,21 @@ def _safety(definition: Definition, conditions: _Conditions) -> Safety:
     if read is None:
         return _NO_SAFETY
     page, fields, values = definition.page, *read
-    for attribute in ("confirm_when", "escalate_when"):
+    for attribute in ("confirm_when", "crisis_when"):
         entry = fields.entry(attribute)
         if attribute in values and entry is not None:
             mark = page.mark(values[attribute], entry.value.line, entry.value.column)
             name = fields.known[attribute][0].name
             conditions.check(mark, values[attribute], name)
+    if (entry := fields.entry("text")) is not None and "text" in values:
+        check_text(page, entry, values["text"], conditions.check, conditions.parameters)
+    if (entry := fields.entry("crisis_when")) is not None and fold(entry.name) in _ESCALATES:
+        page.hint(
+            Code.CRISIS_FLAG,
+            entry.key,
+            f"{entry.name} is read as Crisis When, which sets the crisis flag",
+            "write **Crisis When**; for a colleague's yes write a section `## Approval`",
+        )
     explicit, keywords = fields.entry("explicit_intent"), fields.entry("intent_keywords")
     if explicit and values.get("explicit_intent") and not values.get("intent_keywords"):
         what = "Explicit Intent needs Intent Keywords: without them every call is denied"

@@ -73,8 +73,10 @@ def _reads(known: Row, pair: Pair) -> bool:
     text = pair.value.text.strip()
     if known.kind == "expression" and not (text.startswith("`") or set(text) & set("<>=!&|")):
         return False
-    if known.kind in {"hosts", "names", "roles"} and not (pair.marked or set(text) & set("._")):
-        return False
+    if known.kind in {"hosts", "names", "roles"} and not set(text) & set("._"):
+        exact = fold(pair.key.text) in RESTRICTIONS  # any word is a value of these kinds
+        if not (pair.marked and exact):
+            return False
     try:
         READERS[known.kind](Page("", []), known, Node(pair.key, pair.value))
     except Unread:

@@ -284,7 +284,7 @@ def says_none(text: str) -> bool:
     return folded in _WHOLE or (len(folded) < _SENTENCE and folded.endswith(_TAILS))
 
 
-_SHORT, _LONG = 4, 9
+_SHORT, _LONG = 4, 14
 """In a short name a changed letter makes another word; a long one may have two slips."""
 
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from toolmd._skills.text import ValueTextError, read_text
+from toolmd._types.approval import either
 from toolmd._types.call import Caller
-from toolmd._types.identity import either
 from toolmd._types.plan import Plan
 from toolmd._types.result import SkillResult
 from toolmd._types.skill import SkillSpec

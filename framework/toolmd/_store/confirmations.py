@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolmd._store import StorePart
+from toolmd._types.approval import Approved, OpenApproval
 from toolmd._types.asked import Asked
 from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.confirmation import EXPIRES_S, UNDECIDED, Confirmation, ConfirmationState
@@ -78,6 +79,21 @@ class ConfirmationStore(StorePart):
                 moment + seconds, json.dumps(one), one.id, moment,
             ) == 1  # fmt: skip
 
+    def advance(self, one: Confirmation, before: Confirmation, now: float) -> bool:
+        """Store a pending call after a step of its decision; False where it changed meanwhile."""
+        assert one.expires is not None
+        with self._write() as tx:
+            moment = tx.now(now)
+            rows = tx.execute("SELECT * FROM confirmation WHERE id = ?", one.id)
+            was = _read(rows[0], moment) if rows else None
+            steps = ("state", "kind", "bound_to", "approved", "proposed_by")
+            if was is None or any(getattr(was, s) != getattr(before, s) for s in steps):
+                return False
+            return tx.change(
+                "UPDATE confirmation SET data = ?, expires = ? WHERE id = ?",
+                json.dumps(one), moment + (one.expires - now), one.id,
+            ) == 1  # fmt: skip
+
     def end(self, confirmation_id: str, state: ConfirmationState) -> None:
         """Set the state of a confirmation whose call has a result."""
         with self._write() as tx:
@@ -130,8 +146,8 @@ def _clean(tx: "Transaction", now: float) -> None:
     expired = tx.execute(
         "UPDATE confirmation SET state = 'expired' WHERE state = 'pending' AND id IN ("
         "SELECT id FROM confirmation WHERE state IN ('pending', 'running') AND state = 'pending'"
-        " AND created < ? ORDER BY created, id LIMIT ?) RETURNING id",
-        now - EXPIRES_S, _CLEANED,
+        " AND expires < ? ORDER BY created, id LIMIT ?) RETURNING id",
+        now, _CLEANED,
     )  # fmt: skip
     for (one,) in expired:
         with suppress(ValueError, TypeError):  # A damaged row stops no new confirmation.
@@ -168,4 +184,18 @@ def _confirmation(data: str) -> Confirmation:
     caller = Caller(*call.caller)
     caller = caller._replace(earlier=tuple(caller.earlier), roles=tuple(caller.roles))
     call = call._replace(caller=caller, budget=budget, asked=asked)
-    return one._replace(call=call, notes=tuple(one.notes), replaces=tuple(one.replaces))
+    approvals = tuple(
+        OpenApproval(
+            number, reason, by if isinstance(by, str) else tuple(by), text,
+            tuple((at, tuple(roles)) for at, roles in escalate),
+        )
+        for number, reason, by, text, escalate in one.approvals
+    )  # fmt: skip
+    approved = tuple(
+        Approved(user, tuple(roles), via, at, tuple(numbers))
+        for user, roles, via, at, numbers in one.approved
+    )
+    return one._replace(
+        call=call, notes=tuple(one.notes), replaces=tuple(one.replaces), approvals=approvals,
+        approved=approved, proposed_by=tuple(one.proposed_by),
+    )  # fmt: skip

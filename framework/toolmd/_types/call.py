@@ -32,8 +32,8 @@ class Caller(NamedTuple):
     message: str = ""
     """The user's own words; the intent check searches them."""
     conversation: str | None = None
-    """The host's name for the conversation. Max Calls counts per conversation, or per user if the
-    host names none."""
+    """The host's name for the conversation. A Quota per conversation counts by it, or by user
+    if the host names none."""
     crisis: bool = False
     """Whether the message, the reply or the conversation has the crisis flag."""
     earlier: tuple[str, ...] = ()

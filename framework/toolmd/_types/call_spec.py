@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Annotated, Any, Literal, get_args
 
+from toolmd._types.approval import Approval
 from toolmd._types.field import Row
 from toolmd._types.quota import Quota
 from toolmd._types.schema import Parameter, Schema
@@ -57,9 +58,13 @@ class Safety:
         "The words that show the intent; inflections of English ones count. A bullet "
         "`- de: erinnere, Erinnerung` names those of a language.", restricts=True,
         compared="words", aliases=("Intent Keyword", "Explicit Intent Keywords"))] = ()
-    escalate_when: Annotated[str | None, Row(
-        "expression", "The call needs a person's review if this expression is true.",
-        restricts=True, compared="condition", aliases=("Escalation When",))] = None
+    text: Annotated[str | None, Row(
+        "line", "What the caller is asked, with `{expression}`; all arguments stand below it."
+        )] = None
+    crisis_when: Annotated[str | None, Row(
+        "expression", "The conversation may be about a crisis if this expression is true: an "
+        "operator must review the call, and later ones.",
+        restricts=True, compared="condition", aliases=("Escalate When", "Escalation When"))] = None
 # fmt: on
 
 
@@ -119,6 +124,10 @@ class Limits:
         "project, fact or expression: `3 calls per user per day`, `500 of amount per user in 7 "
         "days`, ``1 call per `order_id` ever``.", name="Quota", restricts=True,
         compared="quotas", aliases=("Quotas",))] = ()
+    allowed_hours: Annotated[str | None, Row(
+        "hours", "The hours in which the tool may be called: `Mon-Fri 08:00-18:00, Sat "
+        "09:00-13:00`, in the project's time zone or in one named behind them.", restricts=True,
+        compared="hours", aliases=("Opening Hours", "Hours"))] = None
     max_concurrent: Annotated[int | None, Row(
         "count", "The most calls that run at the same time; the others wait.",
         restricts=True, compared="most")] = None
@@ -160,7 +169,7 @@ class ToolCallSpec(CallSpec):
     """The facts about the caller that the host must supply, such as `patient`."""
     allowed_roles: Annotated[tuple[str, ...], Row(
         "roles", "The roles of which the user needs one: `support, manager`. It implies Requires "
-        "Auth.", restricts=True)] = ()
+        "Auth.", restricts=True, compared="choices")] = ()
     implemented_by: Annotated[str, Row(
         "function",
         "What runs, if it is not the Python of the same stem: `module:function`, of a module "
@@ -186,6 +195,8 @@ class ToolCallSpec(CallSpec):
     """The conditions between the arguments."""
     safety: Safety = Safety()
     """The conditions that a call must meet before it runs."""
+    approvals: tuple[Approval, ...] = ()
+    """The conditions under which another person must approve a call."""
     limits: Limits = Limits()
     """The limits of a call."""
 

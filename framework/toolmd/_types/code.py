@@ -87,6 +87,14 @@ class Code(StrEnum):
     UNKNOWN_ROLE = "unknown-role", "A role is not among those that the settings list."
     AMBIGUOUS_NAME = "ambiguous-name", "An expression reads a name that stands for two things."
     TIME_ZONE_MISSING = "time-zone-missing", "A time of day or a date is read without a zone."
+    APPROVAL_WITHOUT_WHEN = (
+        "approval-without-when",
+        "The section Approval does not say which calls need it, so it would hold none.",
+    )
+    CRISIS_FLAG = (
+        "crisis-flag",
+        "Escalate When is read as Crisis When. For a colleague's yes, write `## Approval`.",
+    )
     RULE_MAY_NOT_COMPUTE = (
         "rule-may-not-compute",
         "A condition reads an optional argument that may be absent. Guard it by `has()`.",

@@ -1,10 +1,12 @@
 """A confirmation: a call that waits for a person, from the check that asks to the decision."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
+from toolmd._types.approval import Approved, OpenApproval, covered
 from toolmd._types.brief import brief
 from toolmd._types.call import Call
+from toolmd._types.quota import FAR
 
 ConfirmationState = Literal[
     "pending", "running", "interrupted", "approved", "edited", "rejected", "answered", "stale",
@@ -40,7 +42,7 @@ class Confirmation(NamedTuple):
     created: float = 0.0
     """In seconds since the epoch, like `expires`; 0 in a dry run."""
     expires: float | None = None
-    """None for a run's question that never expires."""
+    """None for a run's question that never expires; a crisis review has a time far off."""
     state: ConfirmationState = "pending"
     """The state: undecided, running, decided, stale, expired, or superseded by a correction."""
     code: str = ""
@@ -57,6 +59,13 @@ class Confirmation(NamedTuple):
     """The name under which a run saves the person's answer; None for a yes-or-no question."""
     words: str = ""
     """The part of the prompt with the user's words; it goes with the decision."""
+    approvals: tuple[OpenApproval, ...] = ()
+    """The approvals of other people that the call needs, after the caller's own yes if `kind` is
+    `confirm`."""
+    approved: tuple[Approved, ...] = ()
+    """The approvals that were given."""
+    proposed_by: tuple[str, ...] = ()
+    """Who edited the arguments, and therefore does not approve them."""
 
     def __repr__(self) -> str:
         return brief(self, "prompt", "shown", "words")
@@ -75,6 +84,22 @@ class Confirmation(NamedTuple):
     def parameters(self) -> dict[str, Any]:
         """The arguments with defaults; Sensitive values are hidden."""
         return dict(self.shown)
+
+    def is_approved(self) -> bool:
+        """Return whether all approvals that the call needs are given, each by another person."""
+        numbers = tuple(one.number for one in self.approvals)
+        return covered(numbers, self.approved) == len(numbers)
+
+    def may_interest(self, roles: Collection[str], now: float) -> bool:
+        """Return whether a person may give one of its approvals by now.
+
+        Args:
+            roles: The roles of the person.
+            now: The time, in seconds since the epoch.
+        """
+        return self.kind == "review" and any(
+            not set(one.roles(now)).isdisjoint(roles) for one in self.approvals
+        )
 
     @property
     def form(self) -> Mapping[str, Any] | None:
@@ -96,14 +121,29 @@ class Confirmation(NamedTuple):
             "prompt": self.prompt,
             "sensitivity": self.sensitivity,
             "created": self.created or None,
-            "expires": self.expires,
+            "expires": None if self.expires is None or self.expires >= FAR else self.expires,
             "state": self.state,
             "saves": self.saves,
             "form": self.form,
+            "reason": self.reason if self.approvals else None,
+            "approvals": self._approvals(),
         }
-        return {k: v for k, v in shown.items() if v not in (None, "") or k == "prompt"}
+        return {k: v for k, v in shown.items() if v not in (None, "", []) or k == "prompt"}
+
+    def _approvals(self) -> list[dict[str, Any]]:
+        """Return the approvals as JSON: the reason, who may give it, and who gave one."""
+        told = []
+        for one in self.approvals:
+            by = one.by if isinstance(one.by, str) else list(one.by)
+            given = [each.user for each in self.approved if one.number in each.counts_for]
+            said = {"reason": one.reason, "by": by, "text": one.text, "approved_by": given}
+            told.append({name: value for name, value in said.items() if value})
+        return told
 
     def to_request(self) -> dict[str, Any]:
         """Return the JSON of a result that waits for this confirmation, without absent keys."""
         names = ("id", "prompt", "sensitivity", "replaces", "form")
-        return {name: value for name in names if (value := getattr(self, name))}
+        asked = {name: value for name in names if (value := getattr(self, name))}
+        if self.approvals:
+            asked |= {"approvals": self._approvals(), "expires": self.expires}
+        return asked

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
 
 from toolmd._types.brief import brief
+from toolmd._types.call import NO_CONTEXT, Caller, Fact
 
 _YES = (
     r"y|yes|yeah|yep|sure|ok|okay|correct|right|(?:that'?s|that is) (?:correct|right)"
@@ -69,6 +70,17 @@ class Approver(NamedTuple):
     """The person's user id, as in `Caller`; None for an operator of the host."""
     name: str | None = None
     """The person's name in the record of the decision; `user` by default."""
+    roles: tuple[str, ...] = ()
+    """The person's roles, as the host knows them now."""
+    context: Mapping[str, Fact] = NO_CONTEXT
+    """Facts about the person by name, as in `Caller`."""
+    via: str | None = None
+    """Who decides for the person, such as a backend; None if she decides herself."""
+
+    @classmethod
+    def of(cls, caller: Caller) -> Self:
+        """Return the caller of a request as the person who decides."""
+        return cls(caller.user, None, caller.roles, caller.context, caller.via)
 
 
 OPERATOR = Approver()

@@ -1,7 +1,7 @@
 """What a project knows of its callers: their facts with the types, and the roles."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
 from toolmd._types.call import Caller, Fact
@@ -73,12 +73,6 @@ def is_for(tool: object, caller: Caller) -> bool:
     roles = getattr(tool, "allowed_roles", ())
     is_known = caller.user is not None or caller.roles
     return not roles or not is_known or not set(roles).isdisjoint(caller.roles)
-
-
-def either(roles: Sequence[str]) -> str:
-    """Return names in words: `support or manager`."""
-    *others, last = roles
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def is_fact(value: Any, kind: FactType) -> bool:

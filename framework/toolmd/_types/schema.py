@@ -124,7 +124,8 @@ class Schema:
         "text",
         "Where a web service gets the argument: `path`, `query`, `header`, `cookie`, `body`, "
         "`form`, each with another name after it if the service has one, or `whole body`. In a "
-        "query or form, `as commas`, `as brackets` or `as json` may follow.",
+        "query or form, `as commas`, `as brackets` or `as json` may follow, "
+        "in a body a media type such as `as application/merge-patch+json`.",
         word="x-sent-in")] = None
     to_model: Annotated[tuple[str, ...] | None, Row(
         "list",
@@ -255,7 +256,7 @@ def _json_schema(shape: Schema) -> dict[str, Any]:
         schema["enum"] = plain_numbers(list(shape.enum))
     if shape.has_default:
         schema["default"] = plain_numbers(shape.default)
-    if shape.items is not None or shape.types == ARRAY:
+    if shape.items is not None or "array" in shape.types:
         schema["items"] = shape.items.json_schema if shape.items is not None else {}
     if shape.properties is not None:
         schema |= {k: v for k, v in object_schema(shape.properties).items() if k != "type"}

@@ -208,6 +208,14 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ConfirmationSettings:
+    """The table `[confirmations]`: the calls that wait for a person."""
+
+    expires: float = 600.0
+    """How long a call waits for its caller's yes, in seconds; an Approval has its own Expires."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings of a project (configuration.md)."""
 
@@ -229,6 +237,8 @@ class Settings:
     """The form that `toolmd fmt` writes."""
     serve: ServeSettings = field(default_factory=ServeSettings)
     """HTTP tokens and connection limits."""
+    confirmations: ConfirmationSettings = field(default_factory=ConfirmationSettings)
+    """The calls that wait for a person."""
     results: ResultSettings = field(default_factory=ResultSettings)
     """What models read of results."""
     audit: AuditSettings = field(default_factory=AuditSettings)

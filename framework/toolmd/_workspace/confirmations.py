@@ -1,11 +1,12 @@
 """What waits for a person: pending calls, the questions of runs, and crisis flags."""
 
 import heapq
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
+from time import time
 from typing import TYPE_CHECKING, Any
 
-from toolmd._types.call import Caller, host_name_of
+from toolmd._types.call import NO_CONTEXT, Caller, Fact, host_name_of
 from toolmd._types.confirmation import UNDECIDED, Confirmation
 from toolmd._types.crisis import Crisis
 from toolmd._types.decision import OPERATOR, Approver, Decision
@@ -29,6 +30,7 @@ _NOTHING_HAPPENED = frozenset(
         "confirmation_expired",
         "confirmation_elsewhere",
         "review_required",
+        "not_allowed",
     )
 )
 
@@ -46,12 +48,18 @@ class Confirmations:
         self._runs = runs
 
     async def pending(
-        self, *, user: str | None = None, limit: int | None = None, after: str | None = None
+        self,
+        *,
+        user: str | None = None,
+        roles: Sequence[str] = (),
+        limit: int | None = None,
+        after: str | None = None,
     ) -> tuple[Confirmation, ...]:
         """Return the pending calls and the questions of runs, oldest first.
 
         Args:
             user: Only the calls of this user; None for all users.
+            roles: The roles of the user: with them, also the calls that one may approve.
             limit: At most so many; a page that has fewer is the last. None for all.
             after: The id of the last one of the page before.
 
@@ -65,9 +73,17 @@ class Confirmations:
             raise NotFoundError(f"no call {after} is kept: begin again with the first page")
         place = None if last is None else (last.created, last.id)
 
+        now = time()
+
+        def interests(one: Confirmation) -> bool:
+            return one.call.caller.user in {None, user} or one.may_interest(roles, now)
+
         def read() -> tuple[Confirmation, ...]:
             asked = (one for one in questions.each(place) if user in {None, one.call.caller.user})
-            waiting = calls.pending(user, place)  # A run asks for its own pending calls.
+            # A run asks for its own pending calls.
+            waiting = calls.pending(None if roles else user, place)
+            if roles and user is not None:
+                waiting = (one for one in waiting if interests(one))
             every = heapq.merge(waiting, asked, key=lambda one: (one.created, one.id))
             return tuple(islice(every, limit))
 
@@ -160,18 +176,25 @@ class Confirmations:
         if result is None:
             result = await calls.decide(confirmation_id, decision, who, on_event)
         events = self._project.workspace_events
-        if events and (result.error is None or result.error.code not in _NOTHING_HAPPENED):
+        waits = result.confirmation is not None and result.confirmation.id == confirmation_id
+        if (
+            events
+            and not waits
+            and (result.error is None or result.error.code not in _NOTHING_HAPPENED)
+        ):
             told = {"id": confirmation_id, "state": _STATES[decision.kind], "tool": result.tool}
             known = await calls.get(confirmation_id)
             events.tell("pending", told, who.user if known is None else known.call.caller.user)
         return result
 
-    async def approve(
+    async def approve(  # noqa: PLR0913 - the decision, and who takes it
         self,
         confirmation_id: str,
         edit: Mapping[str, Any] | None = None,
         *,
         user: str | None = None,
+        roles: Sequence[str] = (),
+        context: Mapping[str, Fact] = NO_CONTEXT,
         by: str | None = None,
         on_event: EventListener | None = None,
     ) -> Result:
@@ -181,6 +204,8 @@ class Confirmations:
             confirmation_id: The id of the call, or `RUN/KEY`.
             edit: The arguments to replace, by name.
             user: The person who decides; None for the operator.
+            roles: The roles of the person.
+            context: Facts about the person by name.
             by: The name of the person for the audit; `user` by default.
             on_event: As in `decide`.
 
@@ -188,22 +213,39 @@ class Confirmations:
             The Result, as `decide` returns it.
         """
         decision = Decision.edit(edit) if edit else Decision.approve()
-        return await self.decide(confirmation_id, decision, Approver(user, by), on_event=on_event)
+        who = Approver(user, by, tuple(roles), context)
+        return await self.decide(confirmation_id, decision, who, on_event=on_event)
 
     async def reject(
-        self, confirmation_id: str, *, user: str | None = None, by: str | None = None
+        self,
+        confirmation_id: str,
+        *,
+        user: str | None = None,
+        roles: Sequence[str] = (),
+        context: Mapping[str, Fact] = NO_CONTEXT,
+        by: str | None = None,
     ) -> Result:
         """Reject a pending call: it never runs.
 
         Args:
             confirmation_id: The id of the call, or `RUN/KEY`.
             user: The person who decides; None for the operator.
+            roles: The roles of the person.
+            context: Facts about the person by name.
             by: The name of the person for the audit; `user` by default.
         """
-        return await self.decide(confirmation_id, Decision.reject(), Approver(user, by))
+        who = Approver(user, by, tuple(roles), context)
+        return await self.decide(confirmation_id, Decision.reject(), who)
 
     async def respond(
-        self, confirmation_id: str, text: str, *, user: str | None = None, by: str | None = None
+        self,
+        confirmation_id: str,
+        text: str,
+        *,
+        user: str | None = None,
+        roles: Sequence[str] = (),
+        context: Mapping[str, Fact] = NO_CONTEXT,
+        by: str | None = None,
     ) -> Result:
         """Answer a pending call in place of the tool: it never runs.
 
@@ -211,9 +253,12 @@ class Confirmations:
             confirmation_id: The id of the call, or `RUN/KEY`.
             text: The answer, which becomes the call's result.
             user: The person who decides; None for the operator.
+            roles: The roles of the person.
+            context: Facts about the person by name.
             by: The name of the person for the audit; `user` by default.
         """
-        return await self.decide(confirmation_id, Decision.respond(text), Approver(user, by))
+        who = Approver(user, by, tuple(roles), context)
+        return await self.decide(confirmation_id, Decision.respond(text), who)
 
     async def _decide_run(
         self, confirmation_id: str, decision: Decision, who: Approver
@@ -226,6 +271,9 @@ class Confirmations:
         order = await off_loop(runs.questions.order, run_id)
         if order is None or (who.user is not None and order.caller.user not in {None, who.user}):
             return None
+        denial = await self._not_for(confirmation_id, decision, who)
+        if denial is not None:
+            return denial
         answer = Answer(
             approved=decision.kind != "reject",
             text=decision.text if decision.kind == "respond" else None,
@@ -234,6 +282,16 @@ class Confirmations:
         )
         user = None if order.caller.user is None else who.user
         return await runs.answer(run_id, answer, key=key, user=user)
+
+    async def _not_for(
+        self, confirmation_id: str, decision: Decision, who: Approver
+    ) -> Result | None:
+        """Return the denial of a person who may not give the approval that a run waits for."""
+        one = await off_loop(self._runs().questions.find, confirmation_id)
+        withdrawn = decision.kind == "reject" and who.user is not None
+        if one is None or one.kind != "review" or (withdrawn and who.user == one.call.caller.user):
+            return None
+        return await (await self._project.dispatcher()).confirmations.not_for(one.call, who)
 
     pending_sync = sync_of(pending)
     of_call_sync = sync_of(of_call)

@@ -83,7 +83,9 @@ class Replies:
             taken = await asyncio.gather(*(self._take(call, on_event) for call in calls))
         results = [await self._keeper.shown(result, caller.user) for result in taken]
         asked = (result.waiting or (result.confirmation,) for result in results)
-        pending = tuple(one for some in asked for one in some if one is not None)
+        found = (one for some in asked for one in some if one is not None)
+        # Identical calls wait for one confirmation.
+        pending = tuple({one.id or one.tool_call_id: one for one in found}.values())
         return Turn(parsed.clean_message, tuple(results), pending,
                     spoken if calls else "text", partial(self._render, spoken, ()))  # fmt: skip
 

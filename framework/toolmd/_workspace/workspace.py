@@ -340,7 +340,7 @@ class Workspace:
             message: The user's own message.
             user: The user's id.
             context: Facts about the caller, such as `{"patient": "P-1001"}`.
-            conversation: The conversation's id; Max Calls counts by it.
+            conversation: The conversation's id; a Quota per conversation counts by it.
             dry_run: Whether to run all checks, but not the tool.
             call_id: The model's id of the call; the Result repeats it.
             budget: The limits that a plan sets.

@@ -12,6 +12,7 @@ from toolmd._types.settings import (
     ActAsSettings,
     AuditSettings,
     ChatSettings,
+    ConfirmationSettings,
     IdentitySettings,
     ResultSettings,
     Right,
@@ -202,6 +203,7 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "chat": ChatSettings,
     "identity": IdentitySettings,
     "serve": ServeSettings,
+    "confirmations": ConfirmationSettings,
     "results": ResultSettings,
     "audit": AuditSettings,
 }
@@ -231,6 +233,7 @@ READERS: Mapping[str, Read] = {
     "serve.idle_timeout": _count(1),
     "serve.drain_grace": _number(3600, "a number of seconds from 0 to 3600", zero=True),
     "serve.drain_timeout": _seconds,
+    "confirmations.expires": _number(30 * 86400, "a number of seconds, more than 0 up to 30 days"),
     "results.max_bytes": _count(LEAST_BYTES, " bytes"),
     "audit.enabled": _flag,
     "audit.sync": _one_of("none", "batch"),

@@ -84,7 +84,7 @@ def test_the_record_of_a_review_names_the_review(harness, tool, tmp_path, crisis
         root=tmp_path, state=tmp_path, safety=SafetySettings(crisis_words=crisis_words)
     )
     dispatcher = pending_dispatcher(
-        harness, tool, project, escalate_when=None if crisis_words else "true"
+        harness, tool, project, crisis_when=None if crisis_words else "true"
     )
     asyncio.run(dispatcher.call("act", {}, message="suicide"))
     assert told(project, "decision", "code") == [("review", "review_required")]
@@ -135,7 +135,7 @@ def test_an_edited_critical_call_that_asks_again_has_its_own_record(harness, too
 def test_a_stale_approval_that_asks_again_has_its_own_record(harness, tool, settings):
     dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
     first = asyncio.run(dispatcher.call("act", {"number": 5})).confirmation.id
-    changed = pending_dispatcher(harness, tool, settings, escalate_when="number > 4")
+    changed = pending_dispatcher(harness, tool, settings, crisis_when="number > 4")
     result = asyncio.run(approve(changed.confirmations, first))
     second = result.confirmation.id
     assert (result.outcome, result.error.code) == ("review", "confirmation_stale")

@@ -160,9 +160,9 @@ def test_a_confirmation_shows_all_but_hidden_values(harness, tool, tmp_path):
 def test_the_oldest_confirmation_comes_first(world):
     dispatcher = world.dispatcher()
     ids = []
-    for _ in range(5):
+    for number in range(1, 6):
         world.now -= 1
-        ids.append(dispatcher.call("act", {"number": 1}).confirmation.id)
+        ids.append(dispatcher.call("act", {"number": number}).confirmation.id)
     assert [held.id for held in dispatcher.dispatcher.confirmations.pending()] == ids[::-1]
 
 
@@ -172,11 +172,11 @@ def state_of(dispatcher, held):
 
 def test_a_confirmation_keeps_its_outcome(world):
     dispatcher = world.dispatcher()
-    held = [dispatcher.call("act", {"number": 1}) for _ in range(6)]
+    held = [dispatcher.call("act", {"number": number}) for number in range(1, 7)]
     decisions = dispatcher.dispatcher.confirmations
     assert state_of(dispatcher, held[0]) == "pending"
     world.decide(dispatcher, held[0])
-    world.decide(dispatcher, held[1], edit={"number": 2})
+    world.decide(dispatcher, held[1], edit={"number": 1})
     asyncio.run(reject(decisions, held[2].confirmation.id))
     asyncio.run(respond(decisions, held[3].confirmation.id, "Done."))
     world.decide(world.dispatcher(notes="Another."), held[4])
@@ -268,3 +268,15 @@ def test_observers_receive_an_edited_call_with_its_new_arguments(harness, tool, 
     calls = dispatcher.dispatcher.confirmations
     assert asyncio.run(approve(calls, held, edit={"number": 2.0})).success
     assert [(type(number), number) for number in heard] == [(int, 2)]
+
+
+def test_an_identical_call_waits_for_the_same_confirmation_and_runs_once(world):
+    dispatcher = world.dispatcher()
+    first, again = (dispatcher.call("act", {"number": 1}, call_id=one) for one in ("a", "b"))
+    assert first.confirmation.id == again.confirmation.id
+    assert (first.tool_call_id, again.tool_call_id) == ("a", "b")
+    other = dispatcher.call("act", {"number": 2})
+    assert other.confirmation.id != first.confirmation.id
+    assert world.decide(dispatcher, first).success
+    assert world.decide(dispatcher, again).error.code == "confirmation_used"
+    assert dispatcher.call("act", {"number": 1}).confirmation.id != first.confirmation.id

@@ -14,7 +14,7 @@ from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, Settings
 
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",), maximum=9), required=True)
-SAFETY = Safety(requires_confirmation=True, escalate_when="number > 5")
+SAFETY = Safety(requires_confirmation=True, crisis_when="number > 5")
 USERS = st.sampled_from(["ada", "bob", None])
 """Two users and the operator, who names none."""
 LIFE_S = 600

@@ -195,14 +195,14 @@ def test_an_edited_critical_call_asks_again(confirmations):
 
 
 def test_an_edit_is_checked_again(confirmations):
-    confirmations.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
+    confirmations.open(safety=Safety(requires_confirmation=True, crisis_when="size(days) < 2"))
     second = confirmations.confirm(confirmations.request(), edit={"days": [1]})
     assert second.outcome == "review"
     assert confirmations.ran == []
     assert confirmations.confirm(second, user="a reviewer").success
 
 
-REVIEWED = Safety(escalate_when="true")
+REVIEWED = Safety(crisis_when="true")
 
 
 def test_a_caller_cannot_approve_or_answer_their_own_review(confirmations):
@@ -260,7 +260,7 @@ def test_a_run_approves_its_own_review_for_any_user(confirmations):
 
 
 def test_an_edit_that_requires_a_review_cannot_be_approved_by_its_caller(confirmations):
-    confirmations.open(safety=Safety(requires_confirmation=True, escalate_when="size(days) < 2"))
+    confirmations.open(safety=Safety(requires_confirmation=True, crisis_when="size(days) < 2"))
     second = confirmations.confirm(confirmations.request(user="u1"), edit={"days": [1]}, user="u1")
     assert second.outcome == "review"
     assert confirmations.confirm(second, user="u1").error.code == "review_required"

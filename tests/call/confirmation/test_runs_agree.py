@@ -80,7 +80,8 @@ def test_an_approved_call_beyond_its_limit_stays_pending(harness, tool, tmp_path
         made, settings=Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     )
     decisions = dispatcher.dispatcher.confirmations
-    first, second = (dispatcher.call("act").confirmation.id for _ in range(2))
+    first = dispatcher.call("act", context={"day": "1"}).confirmation.id
+    second = dispatcher.call("act", context={"day": "2"}).confirmation.id
     assert asyncio.run(approve(decisions, first)).success
     assert asyncio.run(approve(decisions, second)).error.code == "quota_exceeded"
     assert asyncio.run(decisions.get(second)).state == "pending"

@@ -24,7 +24,7 @@ class Clinic:
 
         safety = {
             "write": Safety(),
-            "escalate": Safety(escalate_when="text == 'help'"),
+            "escalate": Safety(crisis_when="text == 'help'"),
             "ask": Safety(requires_confirmation=True),
         }
         tools = [tool(name, act, TEXT, safety=own) for name, own in safety.items()]

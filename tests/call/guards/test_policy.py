@@ -288,11 +288,11 @@ def test_crisis_words_require_a_review_of_every_call_and_flag_every_outcome(
         ({"confirm_when": "number > 3"}, "ok"),
         ({"confirm_when": "number / 0 > 1"}, "confirm"),
         ({"confirm_when": "number"}, "confirm"),
-        ({"escalate_when": "number > 2"}, "review"),
-        ({"escalate_when": "number / 0 > 1"}, "review"),
-        ({"escalate_when": "number >", "requires_confirmation": True}, "denied"),
-        ({"escalate_when": "number > 2", "requires_confirmation": True}, "review"),
-        ({"escalate_when": "number > 2", "min_confidence": 0.5}, "denied"),
+        ({"crisis_when": "number > 2"}, "review"),
+        ({"crisis_when": "number / 0 > 1"}, "review"),
+        ({"crisis_when": "number >", "requires_confirmation": True}, "denied"),
+        ({"crisis_when": "number > 2", "requires_confirmation": True}, "review"),
+        ({"crisis_when": "number > 2", "min_confidence": 0.5}, "denied"),
     ],
 )
 def test_the_policy_decides_if_a_call_asks(outcome, safety, wanted):
@@ -307,7 +307,7 @@ def test_a_confirmation_that_cannot_be_computed_asks(outcome):
 CHOICES = [
     {"min_confidence": 0.7}, {"explicit_intent": True, "intent_keywords": ("book",)},
     {"requires_confirmation": True}, {"sensitivity": "critical"},
-    {"confirm_when": "number > 2"}, {"escalate_when": "number > 4"},
+    {"confirm_when": "number > 2"}, {"crisis_when": "number > 4"},
 ]  # fmt: skip
 
 

@@ -37,7 +37,7 @@ ODD = {"yes", "a crash"}
 OWN = {
     "nothing": Safety(),
     "CONFIRM": Safety(requires_confirmation=True),
-    "REVIEW": Safety(escalate_when="true"),
+    "REVIEW": Safety(crisis_when="true"),
     "DENY": Safety(min_confidence=0.5),
 }
 

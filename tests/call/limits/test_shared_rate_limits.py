@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.definitions import limited
 from virtual_time import VirtualTime, most_in_a_window, run
 
 from toolmd._call.denial import CallDenied
@@ -39,7 +40,7 @@ class Server:
 
 def pace_of(world, server, calls=3, per_s=1.0):
     rate = Rate(calls=calls, per_s=per_s)
-    return Asking("act", Limits(rate=rate), server, world.timing)
+    return Asking(limited(Limits(rate=rate)), server, world.timing)
 
 
 class Asking(CallLimits):

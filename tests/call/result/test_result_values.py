@@ -45,7 +45,7 @@ def test_a_value_that_pydantic_writes_as_json_is_a_result(harness, tool, value, 
 
 
 def test_a_value_outside_json_is_a_tool_error(harness, tool):
-    for value in (object(), "\ud800", {"a": lambda: 1}):
+    for value in (object(), {"a": lambda: 1}):
 
         async def give(value=value):
             return value
@@ -53,6 +53,30 @@ def test_a_value_outside_json_is_a_tool_error(harness, tool):
         result = harness(tool("give", give)).call("give")
         assert (result.outcome, result.error.code) == ("failed", "tool_error")
         assert "JSON" in result.error.message
+
+
+@pytest.mark.parametrize(
+    ("value", "data", "note"),
+    [
+        ("x\ud800y", "x\ufffdy", "An unpaired surrogate became U+FFFD in data."),
+        ({"a": ["\ud83d"]}, {"a": ["\ufffd"]}, "An unpaired surrogate became U+FFFD in data.a[0]."),
+        ({"\ud83d": {1}}, {"\ufffd": [1]}, "An unpaired surrogate became U+FFFD in data."),
+        ({"a": float("nan")}, {"a": None}, "NaN or Infinity became null in data.a."),
+    ],
+)
+def test_what_json_can_not_hold_is_repaired_with_a_note(harness, tool, value, data, note):
+    result = harness(tool("give", lambda: value)).call("give")
+    assert (result.outcome, result.data, result.notes) == ("ok", data, (note,))
+
+
+def test_a_number_that_json_lacks_fails_by_name_where_returns_has_no_null(harness, tool):
+    number = Parameter("a", Schema(types=("number",)))
+    made = tool(
+        "give", lambda: {"a": float("inf")}, returns=Schema(("object",), properties=(number,))
+    )
+    result = harness(made).call("give")
+    assert result.outcome == "failed"
+    assert "data.a" in result.error.message
 
 
 def test_a_result_shares_nothing_with_the_tool(harness, tool):

@@ -90,7 +90,7 @@ Give a patient a dose.
 - **Sensitivity**: high
 - **Explicit Intent**: true
 - **Intent Keywords**: give, dose
-- **Escalate When**: `dose > 9`
+- **Crisis When**: `dose > 9`
 
 ## Limits
 

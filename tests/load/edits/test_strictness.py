@@ -12,7 +12,7 @@ UPPER = ("timeout_s", "retries", "max_rows", "max_bytes", "max_concurrent",
          "maximum", "max_length", "max_items")  # fmt: skip
 DEMANDS = ("requires_confirmation", "explicit_intent", "requires_auth",
            "unique", "sensitive", "verbatim", "durable")  # fmt: skip
-EQUAL = ("confirm_when", "escalate_when", "pattern", "format", "context")
+EQUAL = ("confirm_when", "crisis_when", "pattern", "format", "context")
 EVERY = {
     name: looser
     for owner in (Safety, Limits, ToolCallSpec, Schema, SkillSpec)
@@ -96,7 +96,7 @@ def test_a_value_without_an_order_is_weaker_if_it_differs(name: str) -> None:
         (None, "amount > 5", False),
     ],
 )
-@pytest.mark.parametrize("name", ["confirm_when", "escalate_when"])
+@pytest.mark.parametrize("name", ["confirm_when", "crisis_when"])
 def test_a_condition_is_weaker_unless_it_surely_holds_as_often(name, old, new, weaker) -> None:
     assert EVERY[name](old, new) is weaker
 
@@ -168,7 +168,15 @@ def test_a_list_is_weaker_if_it_allows_one_more_value(name: str, old, looser, as
 
 def test_every_field_is_compared_here() -> None:
     several = {"enum", "intent_keywords", "types", "allowed_domains", "rate", "max_batch"}
-    several |= {"allowed_tools", "disallowed_tools", "model_invocation", "user_invocable"}
+    several |= {
+        "quotas",
+        "allowed_roles",
+        "allowed_hours",
+        "allowed_tools",
+        "disallowed_tools",
+        "model_invocation",
+        "user_invocable",
+    }
     ranked = {"sensitivity", "idempotent", "unknown_parameters", "on_missing_confidence"}
 
     assert EVERY.keys() == {

@@ -41,7 +41,7 @@ def test_its_parameters_and_result_stay_as_the_steps_expect() -> None:
     ("line", "then", "now", "field"),
     [
         ("- **Confirm When**: `{}`\n", "dose > 5", "dose == 4", "confirm_when"),
-        ("- **Escalate When**: `{}`\n", "dose > 9", "dose == 1", "escalate_when"),
+        ("- **Crisis When**: `{}`\n", "dose > 9", "dose == 1", "crisis_when"),
     ],
 )
 def test_of_two_conditions_either_applies(line, then, now, field) -> None:

@@ -23,6 +23,7 @@ from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, Malfor
 
 OLD = spec_of(FULL)
 HARMLESS = {
+    Safety: {"text"},
     ToolSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
                "implemented_by",
                "tags", "examples", "sections", "extra", "source"},
@@ -34,7 +35,7 @@ HARMLESS = {
 }  # fmt: skip
 """The fields that restrict nothing."""
 COMPARED_APART = {
-    ToolSpec: {"parameters", "returns", "rules", "safety", "limits"},
+    ToolSpec: {"parameters", "returns", "rules", "safety", "approvals", "limits"},
     Schema: {"items", "properties", "values", "one_of"},
     SkillSpec: {"parameters", "workflow_sections"},
 }
@@ -213,7 +214,7 @@ def test_a_finding_shows_values_as_the_file_has_them(field, before, after) -> No
         ("- **Allowed Domains**: api.example.org, *.care.example.org\n",
          ["api.example.org", "*.care.example.org"]),
         ("- **Max Calls**: 20\n",
-         [{"amount": 20, "per": ["conversation"], "window": "ever"}]),
+         ["20 calls per conversation ever"]),
     ],
 )  # fmt: skip
 def test_a_finding_has_the_old_value_as_json_and_a_removed_one_as_none(line, before) -> None:

@@ -78,7 +78,7 @@ Close the cellar.
 OPEN = (
     SEAL.replace("Seal Barrel", "Open Barrel")
     .replace("seal_barrel", "open_barrel")
-    .replace("- **Sensitivity**: critical", "- **Escalate When**: `barrel > 100`")
+    .replace("- **Sensitivity**: critical", "- **Crisis When**: `barrel > 100`")
 )
 TASTE = (
     CLOSE.replace("Close Cellar", "Taste")

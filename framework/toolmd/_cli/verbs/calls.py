@@ -56,6 +56,10 @@ _WORST = (
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The pending call; `toolmd pending` lists them.")
 ]
+DeciderRoles = Annotated[
+    list[str] | None,
+    typer.Option("--role", metavar="NAME", help="A role of who decides; may be repeated."),
+]
 DeciderOption = Annotated[
     str | None,
     typer.Option(
@@ -228,11 +232,17 @@ def pending(
     after: Annotated[
         str | None, typer.Option(metavar="ID", help="The last call of the previous page.")
     ] = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option("--role", metavar="NAME", help="Also those that such a role may approve."),
+    ] = None,
     json: bool,
 ) -> Answer:
     """List the calls that wait for a person, the oldest first."""
     limit = limit or (None if json else PAGE)
-    calls = workspace.confirmations.pending_sync(user=user, limit=limit, after=after)
+    calls = workspace.confirmations.pending_sync(
+        user=user, roles=role or (), limit=limit, after=after
+    )
     if not calls:
         none = "No call is pending." if after is None else f"No call is newer than {after}."
         return Answer([], lines=[none])
@@ -244,9 +254,11 @@ def pending(
 
 def _row(one: Any) -> tuple[str, ...]:
     until = "-"
-    if one.expires is not None:
+    if one.to_dict().get("expires"):
         until = f"{dt.datetime.fromtimestamp(one.expires).astimezone():%H:%M:%S}"
     kind = {"confirm": "a yes", "review": "review"}[one.kind]
+    if one.kind == "review" and one.approvals:
+        kind = ", ".join(dict.fromkeys(each.whose for each in one.approvals))
     user = printable(one.call.caller.user or "-")
     return one.id, kind, user, one.sensitivity, until, printable(one.prompt)
 
@@ -260,6 +272,7 @@ def confirm(
         typer.Option("--set", metavar="KEY=VALUE", help="Change an argument first; repeatable."),
     ] = None,
     user: DeciderOption = None,
+    role: DeciderRoles = None,
     json: bool,
 ) -> Answer:
     """Approve a pending call and run it.
@@ -273,7 +286,11 @@ def confirm(
 
     edit = _edit(workspace, confirmation_id, sets) if sets else None
     result = workspace.confirmations.approve_sync(
-        confirmation_id, edit, user=user, on_event=partial(show_progress, json=json)
+        confirmation_id,
+        edit,
+        user=user,
+        roles=role or (),
+        on_event=partial(show_progress, json=json),
     )
     warn_of_earlier(workspace, [result.tool])
     return call_answer(result)
@@ -295,7 +312,13 @@ def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, A
         stop(ExitCode.USAGE, str(error), "write --set key=value")
 
 
-def reject(workspace: Any, confirmation_id: IdArgument, *, user: DeciderOption = None) -> Answer:
+def reject(
+    workspace: Any,
+    confirmation_id: IdArgument,
+    *,
+    user: DeciderOption = None,
+    role: DeciderRoles = None,
+) -> Answer:
     """Reject a pending call: it never runs.
 
     Exit codes: 0 rejected, 3 denied or expired, 4 the run now has another question, 5 unknown
@@ -303,7 +326,7 @@ def reject(workspace: Any, confirmation_id: IdArgument, *, user: DeciderOption =
     """
     from toolmd._cli.results import call_answer
 
-    result = workspace.confirmations.reject_sync(confirmation_id, user=user)
+    result = workspace.confirmations.reject_sync(confirmation_id, user=user, roles=role or ())
     if result.error is not None and result.error.code == "rejected":
         line = f"rejected: {printable(result.tool)} will not run"
         return Answer(result.to_dict(), lines=[line])
@@ -323,6 +346,7 @@ def respond(
     ],
     *,
     user: DeciderOption = None,
+    role: DeciderRoles = None,
 ) -> Answer:
     """Answer a pending call in place of the tool; the tool never runs.
 
@@ -333,7 +357,8 @@ def respond(
 
     if text == "-":
         text = read_stdin("the answer").decode(errors="replace").rstrip("\r\n")
-    result = workspace.confirmations.respond_sync(confirmation_id, text, user=user)
+    roles = role or ()
+    result = workspace.confirmations.respond_sync(confirmation_id, text, user=user, roles=roles)
     return call_answer(result)
 
 

@@ -285,6 +285,7 @@ def merged(notes: Iterable[Note]) -> Iterator[str]:
         groups.setdefault((text, note.line), []).append(note)
     for (_, line), same in groups.items():
         about = [".".join(filter(None, (note.definition, note.path))) for note in same]
+        about = [*dict.fromkeys(filter(None, about))]
         more = f" and {len(about) - _NAMED} more" if len(about) > _NAMED else ""
         others = len({note.text for note in same}) - 1
         end = f" (--json has the other {others})" if others else ""

@@ -124,9 +124,6 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
         mark = page.mark(text, part.heading.line)
         section = Section(table, text, mark, part.level, part.blocks)
         if table is None:
-            if fold(text) in _APPROVALS:
-                message = f"'{text}' is not enforced yet, so the file does not load"
-                page.error(Code.MISPLACED_FIELD, mark, message, _INSTEAD)
             document.others.append(section)
         elif table.name in document.known:
             what = f"there are two sections '{table.name}'"
@@ -135,10 +132,6 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
         else:
             document.known[table.name] = section
         current = section
-
-
-_APPROVALS = frozenset(map(fold, ("Approval", "Approvals", "Four Eyes")))
-_INSTEAD = "ask the caller with **Requires Confirmation**, or deny the call in a guard"
 
 
 def _repaired(

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from toolmd._parse.scalars import UNITS
 from toolmd._parse.words import fold, nearest, plain
+from toolmd._types.approval import Approval
 from toolmd._types.call_spec import CallSpec, Limits, Safety, ToolCallSpec
 from toolmd._types.definition import FileSpec
 from toolmd._types.field import Row, rows_of
@@ -107,6 +108,9 @@ INVOCATION = (*_OF_SKILLS[6:], _DISABLE)
 SAFETY = SectionTable(
     "Safety", "Conditions for a call to run; checked on every call, through every interface.",
     restricts=True, fields=rows_of(Safety))
+APPROVAL = SectionTable(
+    "Approval", "Another person must approve a call; several in `### title` groups.",
+    ("Approvals", "Four Eyes"), restricts=True, fields=rows_of(Approval), children="approvals")
 _OF_LIMITS = rows_of(Limits)
 _MAX_CALLS = Row(
     "count", "`3` is read as `Quota: 3 calls per conversation ever`.", "", "Max Calls", "max_calls",
@@ -133,6 +137,7 @@ TOOL = (
         "Rules", "Conditions over the arguments: `` - `a < b`: The message if it is false. ``",
         ("Rule", "Validation Rules"), restricts=True),
     SAFETY,
+    APPROVAL,
     LIMITS,
     SectionTable(
         "Examples", "One `### title` for each example: JSON of the arguments, then of the result.",

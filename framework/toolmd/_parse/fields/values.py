@@ -13,6 +13,7 @@ from toolmd._parse.fields.quotas import read_quotas
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import (
     code_text,
+    flow,
     fold,
     nearest,
     plain,
@@ -20,9 +21,11 @@ from toolmd._parse.words import (
     value_text,
     without_invisible,
 )
+from toolmd._types.approval import ALWAYS, Escalation
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
 from toolmd._types.field import EXACT, Row
+from toolmd._types.hours import hours_of
 from toolmd._types.intent import keyword_of, language_and_word
 from toolmd._types.operation import METHODS, read_operation
 from toolmd._types.remote_tool import read_remote_tool
@@ -348,6 +351,67 @@ def _roles(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     return roles
 
 
+def _condition(page: Page, known: Row, entry: Node) -> str:
+    source = code_text(entry.text)
+    if source.strip("'\". ").lower() == ALWAYS:
+        return ALWAYS
+    if not source or entry.blocks or (source == entry.text and not set(source) & set("<>=!&|(")):
+        raise Unread("write an expression in a code span, `` `amount > 100` ``, or always")
+    return source
+
+
+def _approvers(page: Page, known: Row, entry: Node) -> tuple[str, ...] | str:
+    source = code_text(entry.text)
+    if source != entry.text and "approver" in source:
+        return source
+    named = _roles(page, known, entry)
+    if any(one.casefold() in _OWN for one in named):
+        raise Unread("name a role of another person: nobody approves their own call")
+    return named
+
+
+_OWN = frozenset(("me", "caller", "the caller", "user", "the user", "self", "myself"))
+_ESCALATION = re.compile(r"after\s+(.+?)\s+to\s+(.+)", re.IGNORECASE)
+
+
+def _escalations(page: Page, known: Row, entry: Node) -> tuple[Escalation, ...]:
+    """Read `after 4 hours to head_of_support`, or one in each nested bullet."""
+    marks = [entry.value] if entry.text else [item.mark for item in entry.items]
+    if not marks or (entry.text and entry.items) or any(prose(i.blocks) for i in entry.items):
+        raise Unread("write `after 4 hours to ROLE`, or each as a nested bullet")
+    found = []
+    for mark in marks:
+        said = _ESCALATION.fullmatch(flow(mark.text))
+        seconds = scalars.duration(said[1]) if said else None
+        if said is None or seconds is None:
+            raise Unread("write `after 4 hours to head_of_support`")
+        to = replaced(entry, value=mark._replace(text=said[2]), blocks=[])
+        found.append(Escalation(seconds, _approver_roles(page, known, to)))
+    return tuple(sorted(found, key=lambda one: one.after_s))
+
+
+def _approver_roles(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
+    named = _approvers(page, known, entry)
+    if isinstance(named, str):
+        raise Unread("name roles: `after 4 hours to head_of_support`")
+    return named
+
+
+def _hours(page: Page, known: Row, entry: Node) -> str:
+    try:
+        hours = hours_of(entry.text)
+    except ValueError as error:
+        raise Unread(str(error)) from None
+    if not hours.zone and page.identity is not None and not page.identity.time_zone:
+        page.error(
+            Code.TIME_ZONE_MISSING,
+            entry.mark,
+            "the hours have no time zone, and the settings name none",
+            'write one behind them, Europe/Berlin, or set it: time_zone = "Europe/Berlin"',
+        )
+    return str(hours)
+
+
 _EVERY = "every "
 _NO_HOST = frozenset(("any", "all", ""))
 _HOST_SIGNS = frozenset("-_.:[]")
@@ -477,12 +541,16 @@ READERS: Mapping[str, ValueReader] = {
     "patterns": _patterns,
     "context": _context,
     "roles": _roles,
+    "condition": _condition,
+    "approvers": _approvers,
+    "escalations": _escalations,
     "suppliers": _suppliers,
     "schedule": _schedule,
     "inputs": _inputs,
     "hosts": _hosts,
     "function": read_function,
     "duration": alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
+    "term": alone(scalars.duration, "write a number and a unit: `4 hours`, `2 days`"),
     "size": alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
     "rate": alone(
         scalars.rate,
@@ -490,6 +558,7 @@ READERS: Mapping[str, ValueReader] = {
         "for a count, write `- **Quota**: 3 calls per user per day`",
     ),
     "quotas": read_quotas,
+    "hours": _hours,
     "batch": alone(scalars.batch, "write the array parameter and a size: `texts by 256`"),
     "expression": _expression,
     "pattern": _pattern,

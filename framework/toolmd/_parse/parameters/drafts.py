@@ -97,7 +97,8 @@ def _report_headed(page: Page, draft: Draft, item: Node) -> bool:
     if not is_title or not (known or draft.kind in _SCALARS or fold(name) in UNSUPPORTED):
         return False
     of_a_value = known is not None and known.attribute in _OF_A_VALUE
-    if any(map(_is_field, item.items)) and not of_a_value:
+    valued = pair is not None and pair.value.text and not is_type(pair.value.text)
+    if any(map(_is_field, item.items)) and not (of_a_value or valued):
         return False  # a parameter of that name
     what = f"'{plain(name)}' is a heading, and nothing would read it as a field"
     help_ = f"write `- **{known.name if known else plain(name)}**: …` below the parameter's name"
@@ -271,7 +272,28 @@ def _take(page: Page, draft: Draft, item: Node) -> bool:
     elif entry is not None:
         draft.entries.append(entry)
     else:
+        return _report_broken(page, item)
+    return True
+
+
+_LEAD = re.compile(rf"[^:;={re.escape(DASHES)}]{{1,40}}(?=[:;=]| [{re.escape(DASHES)}])")
+_BOLD = re.compile(r"[*_`]+([^*_`]+)")
+
+
+def _report_broken(page: Page, item: Node) -> bool:
+    """Report a bullet such as `- **Sensitive** true`: a field's name, but no `key: value`."""
+    text = item.mark.text
+    if not text:
+        return any(_report_broken(page, below) for below in item.items)
+    found = [match[0] for match in (_LEAD.match(text),) if match]
+    if text[:1] in "*_`#":
+        found += [match[1] for match in (_BOLD.match(text),) if match]
+    fields = (PARAMETER.field(name) or PARAMETER.field(near_field(name) or "") for name in found)
+    known = next(filter(None, fields), None)
+    if known is None:
         return False
+    what = f"'{plain(text)[:40]}' is not read as a field, so it restricts nothing"
+    page.error(Code.UNREADABLE_VALUE, item.mark, what, f"write `- **{known.name}**: …`")
     return True
 
 

@@ -115,7 +115,7 @@ def read_signature(line: Mark) -> Draft | None:
         found.separated = True
         end = _groups(found, line, end + 1)
         again = re.compile(rf"\s*[{re.escape(SEPARATORS)}]").match(line.text, end)
-        end = again.end() if again and found.typed else end
+        end = again.end() if again and found.entries else end
     rest = line.at(end).strip() if end < len(line.text) else Mark("", line.line, line.column)
     found.doubled = not found.separated and _NEXT_NAME.match(rest.text) is not None
     if not found.typed and found.separated:

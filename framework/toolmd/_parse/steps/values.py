@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from toolmd._expressions.templates import closing_brace
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, mark_of
 from toolmd._parse.fields.table import TIMEOUT_UNITS
@@ -58,28 +59,6 @@ def _behind(page: Page, mark: Mark, text: str) -> Mark:
     at += len(text)
     lines = mark.text.count("\n", 0, at)
     return page.mark(mark.text[at:], mark.line + lines) if lines else mark.at(at)
-
-
-def closing_brace(text: str, start: int) -> int:
-    """Return the end of the brace at `start`, skipping nested braces and quotes; -1 if none."""
-    depth, quote, at = 0, "", start
-    while at < len(text):
-        char = text[at]
-        if quote:
-            if char == "\\":
-                at += 1
-            elif char == quote:
-                quote = ""
-        elif char in "\"'" and depth:
-            quote = char
-        elif char == "{":
-            depth += 1
-        elif char == "}":
-            depth -= 1
-            if depth == 0:
-                return at
-        at += 1
-    return -1
 
 
 def expression(page: Page, mark: Mark, cel: str) -> Expression:

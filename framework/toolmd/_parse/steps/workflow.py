@@ -81,6 +81,10 @@ def workflow_acts(blocks: list[Block], parts: list[Part]) -> bool:
     items = [i for b in [*blocks, *(b for p in parts for b in p.blocks)]
              if isinstance(b, Bullets) and b.ordered for i in b.items]  # fmt: skip
     marks = [one.mark for item in items for one in (item, *item.items)]
+    bullets = [i for b in blocks if isinstance(b, Bullets) and not b.ordered for i in b.items]
+    below = [one for item in bullets for one in item.items if one.keyed]
+    if any(fold(one.name) == "use" and one.text.isidentifier() for one in below):
+        return True  # steps, but not numbered
     return any(KEY_BY_FOLD.get(fold(_lead(mark).text)) in ACTIONS for mark in marks)
 
 

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from toolmd._parse import scalars
 from toolmd._parse.fields.table import PARAMETER, SectionTable
 from toolmd._parse.words import flow, plain
+from toolmd._types.approval import ALWAYS, lasting
 from toolmd._types.call_spec import seconds
 from toolmd._types.field import Row
 from toolmd._types.intent import language_and_word
@@ -151,6 +152,11 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "word": str,
     "context": ", ".join,
     "roles": ", ".join,
+    "condition": lambda when: when if when == ALWAYS else code(when),
+    "approvers": lambda by: code(by) if isinstance(by, str) else ", ".join(by),
+    "escalations": lambda found: (
+        str(found[0]) if len(found) == 1 else "\n".join(f"- {one}" for one in found)
+    ),
     "suppliers": lambda facts: ", ".join(f"{fact} from {name}" for fact, name in facts.items()),
     "schedule": code,
     "inputs": lambda said: "\n".join(f"- {name}: {literal(text)}" for name, text in said.items()),
@@ -168,11 +174,13 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "hosts": lambda values: words_text([word(v) for v in values]),
     "function": lambda place: place if plain(place) == place else code(place),
     "duration": seconds,
+    "term": lasting,
     "size": _size,
     "rate": str,
     "quotas": lambda quotas: (
         str(quotas[0]) if len(quotas) == 1 else "\n".join(f"- {one}" for one in quotas)
     ),
+    "hours": str,
     "batch": str,
     "expression": code,
     "pattern": code,

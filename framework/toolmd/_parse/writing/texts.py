@@ -5,7 +5,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields as fields_of
 from typing import Any
 
-from toolmd._parse.fields.table import LIMITS, SAFETY, SKILL, SKILL_METADATA, TOOL_METADATA
+from toolmd._parse.fields.table import (
+    APPROVAL,
+    LIMITS,
+    SAFETY,
+    SKILL,
+    SKILL_METADATA,
+    TOOL_METADATA,
+)
 from toolmd._parse.writing.fields import (
     behind,
     code,
@@ -14,6 +21,7 @@ from toolmd._parse.writing.fields import (
     parameters_text,
     shape_lines,
 )
+from toolmd._types.approval import Approval
 from toolmd._types.call_spec import Limits, Safety, seconds
 from toolmd._types.prompt import PromptSpec
 from toolmd._types.schema import Parameter, Schema
@@ -43,6 +51,7 @@ _KNOWN = (
     "Returns",
     "Rules",
     "Safety",
+    "Approval",
     "Limits",
     "Examples",
 )
@@ -60,8 +69,9 @@ def tool_text(spec: ToolSpec) -> str:
     blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns)))
     rules = "\n".join(f"- {code(rule.expression)}: {rule.message}" for rule in spec.rules)
     blocks += optional_section("Rules", spec, rules)
-    for title, part, table in (("Safety", spec.safety, SAFETY), ("Limits", spec.limits, LIMITS)):
-        blocks += optional_section(title, spec, "\n".join(_lines(part, table)))
+    blocks += optional_section("Safety", spec, "\n".join(_lines(spec.safety, SAFETY)))
+    blocks += optional_section("Approval", spec, *map(_approval, spec.approvals))
+    blocks += optional_section("Limits", spec, "\n".join(_lines(spec.limits, LIMITS)))
     blocks += optional_section("Examples", spec, *map(_example, spec.examples))
     blocks += others(spec, _KNOWN)
     return "\n\n".join(blocks) + "\n"
@@ -122,7 +132,12 @@ def others(spec: ToolSpec | SkillSpec | PromptSpec, known: tuple[str, ...]) -> I
                 yield prose
 
 
-def _lines(part: Safety | Limits, table: Any) -> list[str]:
+def _approval(one: Approval) -> str:
+    lines = "\n".join(_lines(one, APPROVAL))
+    return f"### {one.title}\n\n{lines}" if one.title else lines
+
+
+def _lines(part: Safety | Limits | Approval, table: Any) -> list[str]:
     said = {field.name: getattr(part, field.name) for field in fields_of(part)}
     return [*fields_text(said, table)]
 

@@ -180,7 +180,7 @@ const DONE = { approve: "Approved", edit: "Approved with other values", reject: 
 async function slip(one) {
   const isRun = one.id.includes("/"), bound = one.form ? { input_schema: one.form } : await api(`tools/${encodeURIComponent(one.tool)}`).catch(() => null);
   const place = el("div", { "data-message": true }), buttons = el("div", { class: "buttons" }), drawer = el("form", { class: "drawer", hidden: true });
-  const kind = el("p", { class: "slip-kind" }, one.form ? "Its server asks for input" : one.kind === "review" ? "Waits for a review" : "Waits for a confirmation", one.sensitivity && one.sensitivity !== "low" ? el("span", { class: `is-${one.sensitivity}` }, ` · ${one.sensitivity}`) : null);
+  const kind = el("p", { class: "slip-kind" }, one.form ? "Its server asks for input" : one.kind === "review" ? `Waits for ${(one.approvals ?? []).map((each) => [].concat(each.by).join(" or ")).join(" and ") || "a review"}` : "Waits for a confirmation", one.sensitivity && one.sensitivity !== "low" ? el("span", { class: `is-${one.sensitivity}` }, ` · ${one.sensitivity}`) : null);
   const decide = (decision, more = {}) => act(place, async () => {
     card.dataset.decided = decision;
     let result;

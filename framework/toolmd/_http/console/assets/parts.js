@@ -142,7 +142,7 @@ export async function act(place, work) {
 
 const CHECKS = ["size", "syntax", "lookup", "context", "arguments", "permission", "confidence", "intent", "review", "confirmation", "limits", "run"];
 const STOPS = {
-  malformed_call: "syntax", unknown_tool: "lookup", auth_required: "context", context_required: "context", not_allowed: "context",
+  malformed_call: "syntax", unknown_tool: "lookup", auth_required: "context", context_required: "context", not_allowed: "context", approval_required: "review",
   invalid_arguments: "arguments", missing_argument: "arguments", low_confidence: "confidence", missing_confidence: "confidence",
   no_explicit_intent: "intent", not_stated_by_user: "intent", review_required: "review", rejected: "confirmation",
   rate_limited: "limits", quota_exceeded: "limits", budget_exhausted: "limits", domain_not_approved: "limits",
@@ -166,7 +166,7 @@ function asks(one) {
     arguments: [`${many(Object.keys(properties).length, "parameter")}, ${needed || "none"} required`, ...(one.rules ?? []).filter((rule) => !ofCaller(rule)).map((rule) => rule.message)],
     confidence: say(safety.min_confidence, `a confidence of at least ${safety.min_confidence}`),
     intent: say(safety.explicit_intent, `the user says ${either || "so"}`),
-    review: say(safety.escalate_when, `a person reviews it when ${safety.escalate_when}`),
+    review: [...say(safety.crisis_when, `an operator reviews it when ${safety.crisis_when}`), ...(one.approvals ?? []).map((each) => `${[].concat(each.by).join(" or ")} approves when ${each.when}`)],
     confirmation: safety.requires_confirmation || safety.sensitivity === "critical" ? ["a person confirms every call"] : say(safety.confirm_when, `a person confirms when ${safety.confirm_when}`),
     limits: Object.entries(limits).filter(([key]) => !["timeout_s", "retries", "max_rows", "max_bytes"].includes(key)).map(([key, value]) => `${key.replaceAll("_", " ")} ${key === "quotas" ? value.map((one) => `${one.amount} ${one.of ? `of ${one.of}` : "calls"} per ${one.per.join(" and ")} ${one.window}`).join(", ") : typeof value === "object" ? Object.values(value).join(" per ") : value}`),
     run: [...say(limits.timeout_s, `within ${limits.timeout_s} s`), ...say(limits.retries, many(limits.retries, "retry").replace("retrys", "retries")), ...say(limits.max_bytes, `at most ${limits.max_bytes} bytes`)],
@@ -198,7 +198,7 @@ export function labels(one) {
   const { safety = {}, limits = {} } = one.policy ?? {};
   return [
     [safety.sensitivity === "critical", "critical", "danger"], [safety.requires_confirmation && safety.sensitivity !== "critical", "confirmed", "guard"],
-    [safety.confirm_when, "confirmed when…", "guard"], [safety.escalate_when, "reviewed when…", "guard"],
+    [safety.confirm_when, "confirmed when…", "guard"], [safety.crisis_when, "reviewed when…", "guard"],
     [safety.min_confidence, `confidence ≥ ${safety.min_confidence}`, "guard"], [safety.explicit_intent, "explicit intent", "guard"],
     [one.policy?.requires_auth, "user", "plain"], ...(one.policy?.requires_context ?? []).map((fact) => [true, fact, "plain"]), ...(one.policy?.allowed_roles ?? []).map((role) => [true, role, "guard"]),
     [limits.rate, "rate", "plain"], [one.read_only, "read only", "calm"], [one.durable, "durable", "calm"],

@@ -1,0 +1,410 @@
+"""Another person approves a call: who may, once, with every check again at the start."""
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.definitions import Folder, tool
+
+from toolmd import Decision, Workspace, parse_tool
+from toolmd._parse import parse_tool as read_tool
+from toolmd._types.decision import Approver
+from toolmd._types.identity import Identity
+from toolmd.config import load_settings
+
+PARAMETERS = """### amount
+
+- **Type**: number
+- **Required**: true
+- **Minimum**: 0
+
+### order_id
+
+- **Type**: string
+- **Required**: true
+
+### pin
+
+- **Type**: string
+- **Sensitive**: true
+"""
+MANAGER = """
+## Approval
+
+- **When**: `amount > 100`
+- **By**: manager
+- **Text**: Refund {amount} EUR for order {order_id}?
+- **Escalate**: after 4 hours to head
+"""
+TWO = """
+## Approval
+
+### Money
+
+- **When**: `amount > 100`
+- **By**: manager
+
+### Much money
+
+- **When**: `amount > 1000`
+- **By**: manager, owner
+"""
+CODE = """
+from pathlib import Path
+
+def refund(amount, order_id, pin=None):
+    with Path(__file__).with_name("done.txt").open("a") as file:
+        file.write(f"{amount}\\n")
+    return {"refunded": amount}
+"""
+Open = Callable[..., Workspace]
+
+
+class Clock:
+    """A clock that the test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1_790_000_000.0
+
+    def __call__(self) -> dt.datetime:
+        return dt.datetime.fromtimestamp(self.now, dt.UTC)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def shop(tmp_path: Path, clock: Clock) -> Iterator[Open]:
+    opened: list[Workspace] = []
+
+    def open_shop(approval: str = MANAGER, extra: str = "", **settings: Any) -> Workspace:
+        if not opened:
+            folder = Folder(tmp_path)
+            folder.write("tools_md/refund.tool.md", tool("refund", PARAMETERS, extra + approval))
+            folder.write("tools_md/refund.py", CODE)
+            folder.write("toolmd.toml", "[identity.facts]\nlimit = 'number'\n")
+        workspace = Workspace(load_settings(tmp_path, overrides=settings), clock=clock)
+        opened.append(workspace)
+        return workspace
+
+    yield open_shop
+    for one in opened:
+        one.close()
+
+
+def ask(workspace: Workspace, amount: float = 500, user: str | None = "ana", **more: Any) -> Any:
+    arguments = {"amount": amount, "order_id": "a-1"}
+    return workspace.call_sync("refund", arguments, user=user, **more)
+
+
+def done(tmp_path: Path) -> list[str]:
+    file = tmp_path / "tools_md/done.txt"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def code(result: Any) -> str:
+    return result.outcome if result.error is None else result.error.code
+
+
+def test_a_call_below_the_condition_runs_at_once(shop, tmp_path) -> None:
+    assert ask(shop(), 100).outcome == "ok"
+    assert done(tmp_path) == ["100"]
+
+
+def test_a_call_waits_for_a_person_with_the_role_and_runs_once(shop, tmp_path) -> None:
+    workspace = shop()
+    result = ask(workspace)
+    one = result.confirmation
+
+    assert result.outcome == "review"
+    assert result.message == (
+        "refund waits for manager: Refund 500 EUR for order a-1? Do not call it again."
+    )
+    assert one.prompt.startswith("Refund 500 EUR for order a-1? I'd like to refund: amount: 500")
+    approve = workspace.confirmations.approve_sync
+    assert approve(one.id, user="eve", roles=["manager"]).data == {"refunded": 500}
+    assert code(approve(one.id, user="eve", roles=["manager"])) == "confirmation_used"
+    assert done(tmp_path) == ["500"]
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        Approver("ana", roles=("manager",)),
+        Approver("ana"),
+        Approver("bob", roles=("clerk",)),
+        Approver("bob"),
+        Approver(None, roles=("manager",)),
+        Approver(),
+        Approver("bob", roles=("Manager",)),
+        Approver("bob", roles=("head",)),
+    ],
+)
+@pytest.mark.parametrize(
+    "decision", [Decision.approve(), Decision.edit({"amount": 5}), Decision.respond("Done")]
+)
+def test_nobody_else_decides(shop, tmp_path, who, decision) -> None:
+    workspace = shop()
+    one = ask(workspace).confirmation
+
+    assert code(workspace.confirmations.decide_sync(one.id, decision, who)) == "not_allowed"
+    assert done(tmp_path) == []
+    assert workspace.confirmations.get_sync(one.id).state == "pending"
+
+
+def test_a_caller_who_is_not_signed_in_needs_a_named_person_too(shop) -> None:
+    workspace = shop()
+    one = ask(workspace, user=None).confirmation
+
+    assert code(workspace.confirmations.approve_sync(one.id)) == "not_allowed"
+    approve = workspace.confirmations.approve_sync
+    assert code(approve(one.id, user="eve", roles=["manager"])) == "ok"
+
+
+def test_one_rejection_ends_it_and_the_caller_may_withdraw(shop, tmp_path) -> None:
+    workspace = shop()
+    reject = workspace.confirmations.reject_sync
+    first, second = (ask(workspace, amount).confirmation for amount in (500, 600))
+
+    assert code(reject(first.id, user="bob")) == "not_allowed"
+    assert code(reject(first.id, user="eve", roles=["manager"])) == "rejected"
+    assert code(reject(second.id, user="ana")) == "rejected"
+    assert done(tmp_path) == []
+
+
+def test_two_approvals_need_two_people(shop, tmp_path) -> None:
+    workspace = shop(TWO)
+    one = ask(workspace, 5000).confirmation
+    approve = workspace.confirmations.approve_sync
+
+    waits = approve(one.id, user="eve", roles=["manager", "owner"])
+    assert (waits.outcome, waits.confirmation.id) == ("review", one.id)
+    assert code(approve(one.id, user="eve", roles=["manager", "owner"])) == "not_allowed"
+    assert code(approve(one.id, user="ana", roles=["manager", "owner"])) == "not_allowed"
+    assert done(tmp_path) == []
+    assert code(approve(one.id, user="max", roles=["manager"])) == "ok"
+    assert done(tmp_path) == ["5000"]
+
+
+def test_the_yes_of_a_person_with_both_roles_counts_where_it_is_needed(shop) -> None:
+    approval = TWO.replace("manager, owner", "owner")
+    workspace = shop(approval)
+    one = ask(workspace, 5000).confirmation
+    approve = workspace.confirmations.approve_sync
+
+    assert approve(one.id, user="eve", roles=["manager", "owner"]).outcome == "review"
+    assert code(approve(one.id, user="max", roles=["manager"])) == "ok"
+
+
+def test_two_people_with_one_role_do_not_give_the_approval_of_another(shop, tmp_path) -> None:
+    workspace = shop(TWO.replace("manager, owner", "owner"))
+    one = ask(workspace, 5000).confirmation
+    approve = workspace.confirmations.approve_sync
+
+    for user in ("eve", "max", "tom"):
+        assert approve(one.id, user=user, roles=["manager"]).outcome != "ok"
+    assert done(tmp_path) == []
+    assert code(approve(one.id, user="zoe", roles=["owner"])) == "ok"
+
+
+def test_an_edit_by_an_approver_needs_another_one(shop, tmp_path) -> None:
+    workspace = shop()
+    one = ask(workspace).confirmation
+    approve = workspace.confirmations.approve_sync
+
+    waits = approve(one.id, {"amount": 400}, user="eve", roles=["manager"])
+    assert (waits.outcome, waits.confirmation.prompt[:15]) == ("review", "Refund 400 EUR ")
+    assert code(approve(one.id, user="eve", roles=["manager"])) == "not_allowed"
+    assert code(approve(one.id, user="ana", roles=["manager"])) == "not_allowed"
+    assert done(tmp_path) == []
+    assert approve(one.id, user="max", roles=["manager"]).data == {"refunded": 400}
+
+
+def test_an_edit_that_needs_no_approval_runs(shop, tmp_path) -> None:
+    workspace = shop()
+    one = ask(workspace).confirmation
+
+    approve = workspace.confirmations.approve_sync
+    assert code(approve(one.id, {"amount": 50}, user="eve", roles=["manager"])) == "ok"
+    assert done(tmp_path) == ["50"]
+
+
+def test_an_expression_says_who_may(shop, tmp_path) -> None:
+    by = "`'manager' in approver.roles && amount <= approver.limit`"
+    workspace = shop(MANAGER.replace("manager", by))
+    one = ask(workspace).confirmation
+    approve, manager = workspace.confirmations.approve_sync, {"roles": ["manager"]}
+
+    for context in ({}, {"limit": 499}, {"limit": "much"}):
+        assert code(approve(one.id, user="eve", context=context, **manager)) == "not_allowed"
+    assert code(approve(one.id, user="eve", context={"limit": 500}, **manager)) == "ok"
+
+
+def test_escalation_widens_who_may_at_its_time(shop, clock) -> None:
+    workspace = shop()
+    one = ask(workspace).confirmation
+    approve = workspace.confirmations.approve_sync
+
+    clock.now += 4 * 3600 - 1
+    assert code(approve(one.id, user="pia", roles=["head"])) == "not_allowed"
+    clock.now += 1
+    assert code(approve(one.id, user="pia", roles=["head"])) == "ok"
+
+
+def test_a_late_decision_runs_nothing(shop, clock, tmp_path) -> None:
+    workspace = shop()
+    one = ask(workspace).confirmation
+
+    clock.now += 24 * 3600 - 1
+    assert workspace.confirmations.get_sync(one.id).state == "pending"
+    clock.now += 2
+    approve = workspace.confirmations.approve_sync
+    assert code(approve(one.id, user="eve", roles=["manager"])) == "confirmation_expired"
+    assert done(tmp_path) == []
+
+
+def test_the_caller_confirms_first_then_the_approver_is_asked_under_one_id(shop, tmp_path) -> None:
+    workspace = shop(extra="\n## Safety\n\n- **Requires Confirmation**: yes\n")
+    result = ask(workspace)
+    approve = workspace.confirmations.approve_sync
+
+    assert result.outcome == "confirm"
+    assert code(approve(result.confirmation.id, user="eve", roles=["manager"])) != "ok"
+    waits = approve(result.confirmation.id, user="ana")
+    assert (waits.outcome, waits.confirmation.id) == ("review", result.confirmation.id)
+    assert code(approve(result.confirmation.id, user="ana", roles=["manager"])) == "not_allowed"
+    assert done(tmp_path) == []
+    assert code(approve(result.confirmation.id, user="eve", roles=["manager"])) == "ok"
+
+
+def test_a_quota_that_is_used_up_meanwhile_denies_the_start(shop, tmp_path) -> None:
+    quota = "\n## Limits\n\n- **Quota**: 1 call per user ever\n"
+    workspace = shop(extra=quota)
+    one = ask(workspace).confirmation
+    assert ask(workspace, 5).outcome == "ok"
+
+    approve = workspace.confirmations.approve_sync
+    assert code(approve(one.id, user="eve", roles=["manager"])) == "quota_exceeded"
+    assert done(tmp_path) == ["5"]
+
+
+def test_an_approval_survives_a_restart(shop, tmp_path) -> None:
+    first = shop(TWO, store="sqlite")
+    one = ask(first, 5000).confirmation
+    first.confirmations.approve_sync(one.id, user="eve", roles=["manager", "owner"])
+    first.close()
+
+    approve = shop(store="sqlite").confirmations.approve_sync
+    assert code(approve(one.id, user="eve", roles=["manager", "owner"])) == "not_allowed"
+    assert code(approve(one.id, user="max", roles=["manager"])) == "ok"
+    assert done(tmp_path) == ["5000"]
+
+
+def test_an_approval_added_meanwhile_asks_again(shop, tmp_path) -> None:
+    workspace = shop(MANAGER)
+    one = ask(workspace, 5000).confirmation
+    text = tool("refund", PARAMETERS, TWO)
+    (tmp_path / "tools_md/refund.tool.md").write_text(text)
+    workspace.reload()
+
+    again = workspace.confirmations.approve_sync(one.id, user="eve", roles=["manager"])
+    assert code(again) == "confirmation_stale"
+    assert done(tmp_path) == []
+
+
+def test_a_person_with_the_role_finds_the_calls_that_wait(shop) -> None:
+    workspace = shop()
+    one = ask(workspace).confirmation
+    pending = workspace.confirmations.pending_sync
+
+    assert [each.id for each in pending(user="eve", roles=["manager"])] == [one.id]
+    assert pending(user="eve", roles=["clerk"]) == pending(user="eve") == ()
+    (told,) = (each.to_dict() for each in pending(user="ana"))
+    assert told["approvals"] == [
+        {"reason": "amount > 100", "by": ["manager"], "text": "Refund 500 EUR for order a-1?"}
+    ]
+
+
+def test_a_condition_that_cannot_be_computed_needs_the_approval(shop) -> None:
+    approval = MANAGER.replace("amount > 100", "caller.user != 'boss'")
+    workspace = shop(approval)
+
+    assert ask(workspace, user="boss").outcome == "ok"
+    assert ask(workspace, user=None).outcome == "review"
+
+
+FIELDS = "- **When**: `amount > 100`\n- **By**: manager\n"
+
+
+@pytest.mark.parametrize(
+    ("section", "error"),
+    [
+        ("Each refund needs a second person.", "approval-without-when"),
+        ("- **By**: manager", "approval-without-when"),
+        ("- **When**: always", "missing-field"),
+        ("- **When**: now and then\n- **By**: manager", "unreadable-value"),
+        ("- **When**: `amout > 5`\n- **By**: manager", "invalid-expression"),
+        ("- **When**: `amount > 5`\n- **By**: anyone", "unreadable-value"),
+        ("- **When**: `amount > 5`\n- **By**: me", "unreadable-value"),
+        ("- **When**: `amount > 5`\n- **By**: not clerk", "unreadable-value"),
+        ("- **When**: `amount > 5`\n- **By**: `approver.nobody == 'x'`", "unknown-fact"),
+        (FIELDS + "- **Expires**: never", "unreadable-value"),
+        (FIELDS + "- **Expires**: tomorrow", "unreadable-value"),
+        (FIELDS + "- **Expires**: 31 days", "unreadable-value"),
+        (FIELDS + "- **Escalate**: after 25 hours to head", "unreadable-value"),
+        (FIELDS + "- **Escalate**: head", "unreadable-value"),
+        (FIELDS + "- **Text**: Pay with {pin}?", "invalid-expression"),
+        (FIELDS + "- **Text**: Pay {amount", "invalid-expression"),
+        (FIELDS + "- **Text**: Pay {amout}?", "invalid-expression"),
+        (FIELDS + "- **Whom**: boss", "unknown-field"),
+    ],
+)
+def test_what_says_no_approval_exactly_is_an_error(section: str, error: str) -> None:
+    text = tool("refund", PARAMETERS, f"\n## Approval\n\n{section}\n")
+    spec, said = read_tool(text, "refund.tool.md", identity=Identity())
+
+    assert spec is None
+    assert error in [one.code for one in said]
+
+
+@pytest.mark.parametrize("title", ["Approval", "Approvals", "Four Eyes", "approval"])
+def test_its_section_is_read_under_its_names(title: str) -> None:
+    spec, said = parse_tool(tool("refund", PARAMETERS, f"\n## {title}\n\n{FIELDS}"), "r.tool.md")
+
+    assert spec is not None, said
+    assert spec.canonical["approvals"] == [
+        {"when": "amount > 100", "by": ["manager"], "expires_s": 86400.0}
+    ]
+
+
+def test_a_call_waits_for_its_caller_as_long_as_the_settings_say(shop, clock) -> None:
+    confirmed = "\n## Safety\n\n- **Requires Confirmation**: yes\n"
+    workspace = shop("", confirmed, **{"confirmations.expires": 3600})
+    first, second = (ask(workspace, amount).confirmation for amount in (1, 2))
+    approve = workspace.confirmations.approve_sync
+
+    clock.now += 3599
+    assert code(approve(first.id, user="ana")) == "ok"
+    clock.now += 1
+    assert code(approve(second.id, user="ana")) == "confirmation_expired"
+
+
+def test_a_crisis_review_never_expires(shop, clock, tmp_path) -> None:
+    workspace = shop("", "\n## Safety\n\n- **Crisis When**: `amount > 1`\n")
+    one = ask(workspace).confirmation
+
+    clock.now += 400 * 24 * 3600
+    assert workspace.confirmations.get_sync(one.id).state == "pending"
+    assert "expires" not in one.to_dict()
+    assert code(workspace.confirmations.approve_sync(one.id)) == "ok"
+
+
+def test_the_callers_own_text_stands_before_the_arguments(shop) -> None:
+    text = "\n## Safety\n\n- **Requires Confirmation**: yes\n- **Text**: Refund {amount} EUR?\n"
+    prompt = ask(shop("", text)).confirmation.prompt
+
+    assert prompt.startswith("Refund 500 EUR? I'd like to refund: amount: 500, order_id: a-1.")

@@ -151,6 +151,10 @@ class Code(StrEnum):
     )
     STALE_DEFINITION = "stale-definition", "The file is broken; its last good version stays live."
     SUSPENDED_TOOL = "suspended-tool", "The file of a critical tool is broken: it can't be called."
+    BASELINE_UNREADABLE = (
+        "baseline-unreadable",
+        "A definition has errors at the revision of `check --against`, so nothing is compared.",
+    )
     WEAKENED_SETTINGS = (
         "weakened-settings",
         "The settings drop a restriction while they are in use: it stays until a restart.",

@@ -25,6 +25,11 @@ class Weakening(NamedTuple):
     def __str__(self) -> str:
         return f"{self.place}: {self._shown(self.before)} → {self._shown(self.after)}"
 
+    @property
+    def gone(self) -> str:
+        """The restriction that is no longer there, in words."""
+        return f"{self.place}: {self._shown(self.before)} is gone"
+
     def _shown(self, value: Any) -> str:
         """Return a value as a file has it."""
         match value, self.place.rpartition(": ")[2]:

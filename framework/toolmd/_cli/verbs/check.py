@@ -44,12 +44,19 @@ def check(
     output_format: Annotated[
         OutputFormat, typer.Option("--output-format", help="The form of the diagnostics.")
     ] = OutputFormat.FULL,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against", metavar="REV", help="Report each policy that is weaker than at a revision."
+        ),
+    ] = None,
     json: bool,
     project: Path | None,
 ) -> Answer:
     """Check definitions, their Python, and the steps of skills.
 
     Exit code 1: there are errors or warnings; hints alone, and tools without Python, exit with 0.
+    With --against, the definitions of a git revision are read, and none of its code is run.
     """
     from toolmd._cli.findings import find
 
@@ -65,16 +72,28 @@ def check(
         if not fixed:
             break
         found = find(paths or (), project)
+    policy = _against(against, project) if against is not None else None
+    if policy is not None:
+        found = found._replace(diagnostics=(*found.diagnostics, *policy.diagnostics))
     report = REPORTS[output_format](found.diagnostics, found.lines or lines_below(found.root))
     bare = _without_python([*found.without_python])
     lines = [bare] if bare else []
     if output_format in (OutputFormat.FULL, OutputFormat.CONCISE):
         lines = _summary(found, bare, fix=fix)
         report += "\n" if report else ""
+    if policy is not None:
+        lines += [*(f"note: {printable(note)}" for note in policy.notes), str(policy)]
     wrong = any(d.severity is not Severity.HINT for d in found.diagnostics)
     value = [d.to_dict() for d in found.diagnostics]
     notes = [bare] if bare and json else []
     return Answer(value, report or None, lines, ExitCode.FINDINGS if wrong else 0, notes)
+
+
+def _against(revision: str, project: Path | None) -> Any:
+    from toolmd._workspace.against import compare
+
+    settings = load_settings(project)
+    return compare(settings.root, settings, revision)
 
 
 def _summary(found: Any, bare: str, *, fix: bool) -> list[str]:

@@ -44,8 +44,10 @@ _ROLES = (
 )
 _APPROVAL = (
     "does not say whether the caller must agree or another person",
-    "write `**Requires Confirmation**: true` below `## Safety` if the caller must agree, or a "
-    "section `## Approval`",
+    (
+        "write `**Requires Confirmation**: true` below `## Safety` if the caller must agree, or a "
+        "section `## Approval`"
+    ),
 )
 _UNDECIDED_KEYS = dict.fromkeys(map(fold, (
     "Role", "Roles", "Requires Role", "Requires Roles", "Required Role", "Required Roles",

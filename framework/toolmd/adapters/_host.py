@@ -138,7 +138,7 @@ class Host:
             return await self._ended(call, one)
         if "/" not in one.id and not _is_about(call, one):
             return _denied(call, "confirmation_not_found", OTHER_CALL)
-        who = Approver(user if approver is None else approver, by)
+        who = Approver(approver, by) if approver else Approver.of(call.caller)._replace(name=by)
         whole = await self.workspace.confirmations.decide(one.id, decision, who, on_event=on_event)
         result = await self.workspace.results.for_model(whole, user=user)
         if decision.kind == "edit" and result.error is not None and await self._waits(call, one):
@@ -157,7 +157,7 @@ class Host:
         ended = None
         for one in await self.questions(call):
             if one.state in UNDECIDED:
-                who = Approver(call.caller.user, by)
+                who = Approver.of(call.caller)._replace(name=by)
                 reject = partial(self.workspace.confirmations.decide, one.id, Decision.reject())
                 ended = await reject(who)
         return ended

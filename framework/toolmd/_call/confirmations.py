@@ -14,6 +14,7 @@ from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import OF_WORDS, Passage
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
+from toolmd._call.keyed import record, recorded
 from toolmd._call.result import REPLACES, answered
 from toolmd._call.threads import AROUND
 from toolmd._store.confirmations import ConfirmationStore
@@ -322,6 +323,7 @@ class Confirmations:
                 await self._claim(one, "answered")
                 await self._dispatcher.recorder.answered(call, tool, by)
                 result = answered(call, decision.text)
+                await self._record(one, result, tool)
             else:
                 call = await self._dispatcher.with_crisis_flag(one.call)
                 one = one._replace(call=call)
@@ -329,6 +331,54 @@ class Confirmations:
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self._dispatcher.denied(call, error, began, by)
         return call, self._dispatcher.finish(call, result)
+
+    async def of_call(self, host_name: str) -> tuple[Confirmation, ...]:
+        """Return the questions of a host's call, decided or not, oldest first."""
+        of_call, now = self._store.confirmations.of_call, self._clock()
+        found: tuple[Confirmation, ...] = await AROUND.run(lambda: of_call(host_name, now))
+        return tuple(map(_asked_again, found))
+
+    async def outcome(self, tool: CompiledTool, call: Call, began: float) -> Result | None:
+        """Return what became of the question that the same call of its host led to before.
+
+        None where the call led to none, or where its question expired or is out of date. Raises
+        CallDenied where it was decided and has no recorded result.
+        """
+        assert call.host_name is not None
+        try:
+            found = await self.of_call(call.host_name)
+            # An edit has no key: it follows the question that a person edited.
+            same = [one for one in found
+                    if one.call.tool == call.tool and one.call.key in {call.key, None}]  # fmt: skip
+            one = same[-1] if same else None
+            if one is None or one.state in {"expired", "stale"}:
+                return None
+            if one.state in UNDECIDED:
+                return self._dispatcher.waits(tool, one, began)
+            known = await self.recorded(one)
+        except Exception as error:  # noqa: BLE001 - a store that can't be used denies
+            raise guard_failed(call.tool, "confirmation", error) from None
+        if known is None:
+            raise deny("confirmation_used", f"This call was decided before: {one.state}.")
+        return known
+
+    async def recorded(self, one: Confirmation) -> Result | None:
+        """Return the result that was recorded for a decided call of a host."""
+        if one.state == "rejected":
+            failure = deny("rejected", NO).failure
+            return Result(success=False, tool=one.tool, outcome="denied", error=failure,
+                          tool_call_id=one.call.id)  # fmt: skip
+        known: Result | None = await AROUND.run(lambda: recorded(self._store, one.id, one.call))
+        return known
+
+    async def _record(self, one: Confirmation, result: Result, tool: CompiledTool) -> None:
+        """Record the result of a decided call, where its host may ask for it again."""
+        if one.call.host_name is None or one.call.asked is not None:
+            return
+        try:
+            await AROUND.run(lambda: record(self._store, one.id, result, tool.call_spec))
+        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+            logged(error, "the result of the approved call %s was not recorded", one.id)
 
     async def _reject(self, one: Confirmation) -> None:
         await self._claim(one, "rejected")
@@ -369,6 +419,7 @@ class Confirmations:
             result = await self._dispatcher.run(at)
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self._dispatcher.denied(call, error, began, by)
+        await self._record(one, result, tool)
         if ready.state == "running":
             try:
                 state: ConfirmationState = "edited" if decision.arguments else "approved"

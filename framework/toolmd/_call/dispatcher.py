@@ -173,12 +173,18 @@ class Dispatcher:
         """Call a tool with an object or its JSON text; never raises but for cancellation."""
         caller = Caller(user, context, message, conversation, roles=tuple(roles))
         if idempotency_key is None and call_id is not None:
-            idempotency_key = _key_of(call_id, name, caller)
+            idempotency_key = key_of(call_id, name, caller)
         call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, idempotency_key)
         return self.dispatch(call, on_event)
 
-    async def dispatch(self, call: Call, on_event: EventListener | None = None) -> Result:
-        """Check a call in order, and run it; the first check that fails gives the answer."""
+    async def dispatch(
+        self, call: Call, on_event: EventListener | None = None, *, once: bool = False
+    ) -> Result:
+        """Check a call in order, and run it; the first check that fails gives the answer.
+
+        With `once`, a call that its host named and whose question was stored before is not made
+        again: its question, or the result of the decision, is the answer.
+        """
         began = perf_counter()
         try:
             if call.caller.context:
@@ -194,7 +200,10 @@ class Dispatcher:
             call = at.call
             if call.key is not None and call.is_named:
                 call = at.call = call._replace(key=key_with(call.key, at.arguments))
-            if verdict is not ALLOWED:
+            known = await self.confirmations.outcome(tool, call, began) if once else None
+            if known is not None:
+                result = known
+            elif verdict is not ALLOWED:
                 if tool.escalates(at):
                     at.call = call = await self.crisis.flag_by_conversation(flagged(call))
                 result = await self._stop(tool, at, verdict)
@@ -366,7 +375,7 @@ class Dispatcher:
         return self.finish_run(call, result)
 
 
-def _key_of(call_id: str, name: str, caller: Caller) -> str:
+def key_of(call_id: str, name: str, caller: Caller) -> str:
     """Return the idempotency key of a call that its host named, before its arguments are added.
 
     Names in a model's reply make no keys.

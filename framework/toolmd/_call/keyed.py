@@ -108,6 +108,28 @@ class KeyedCalls:
             calls.forget(key)
 
 
+def record(store: Store, name: str, result: Result, tool: ToolCallSpec) -> None:
+    """Store the result of a decided call under the id of its confirmation."""
+    fields = (*_KEPT, "success", "outcome")
+    kept: dict[str, Any] = {field: getattr(result, field) for field in fields}
+    if tool.returns.holds_sensitive:
+        kept |= {"data": None, "notes": [HIDDEN_DATA]}
+    error = result.error and (result.error.code, result.error.message)
+    store.keyed_calls.record(f"confirmation {name}", json.dumps({**kept, "error": error}))
+
+
+def recorded(store: Store, name: str, call: Call) -> Result | None:
+    """Return the result that was stored for a decided call; None where there is none."""
+    text = store.keyed_calls.get(f"confirmation {name}")
+    if text is None:
+        return None
+    kept = json.loads(text)
+    error = kept.pop("error")
+    notes = (*kept.pop("notes"), REPEATED)
+    return Result(tool=call.tool, tool_call_id=call.id, notes=notes,
+                  error=None if error is None else Failure(*error), **kept)  # fmt: skip
+
+
 _KEPT = ("message", "data", "truncated", "notes", "source", "api_offline")
 
 

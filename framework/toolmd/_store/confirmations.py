@@ -35,8 +35,8 @@ class ConfirmationStore(StorePart):
         with self._write() as tx:
             now = tx.now(one.created)
             tx.execute(
-                "INSERT INTO confirmation VALUES (?, ?, ?, ?, ?, ?, ?)",
-                one.id, one.call.tool, one.call.caller.user, one.state, now,
+                "INSERT INTO confirmation VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                one.id, one.call.tool, one.call.caller.user, one.call.host_name, one.state, now,
                 now + (one.expires - one.created), json.dumps(one),
             )  # fmt: skip
             tx.execute("DELETE FROM confirmation WHERE expires < ?", now - KEPT_S)
@@ -47,6 +47,12 @@ class ConfirmationStore(StorePart):
         with self._read() as tx:
             rows = tx.execute("SELECT * FROM confirmation WHERE id = ?", confirmation_id)
             return _read(rows[0], tx.now(now)) if rows else None
+
+    def of_call(self, host_name: str, now: float) -> tuple[Confirmation, ...]:
+        """Return the confirmations of a host's call, decided or not, oldest first."""
+        wanted = "SELECT * FROM confirmation WHERE host_call = ? ORDER BY created, id"
+        with self._read() as tx:
+            return tuple(_read(row, tx.now(now)) for row in tx.execute(wanted, host_name))
 
     def claim(self, confirmation_id: str, state: ConfirmationState, now: float) -> bool:
         """Set the state of an undecided confirmation; True for exactly one of those who try.

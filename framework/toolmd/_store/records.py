@@ -115,6 +115,19 @@ class KeyedCallStore(StorePart):
             known = "SELECT until - ?, result FROM keyed_call WHERE key = ?"
             return KeyedCall(*tx.execute(known, now, key)[0])
 
+    def record(self, key: str, result: str) -> None:
+        """Store the result of a call that had no other record."""
+        with self._write(f"key {key}") as tx:
+            now = self._now(tx)
+            tx.execute("DELETE FROM keyed_call WHERE began < ?", now - KEY_KEPT_S)
+            stored = "INSERT INTO keyed_call VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+            tx.execute(stored, key, now, now, result)
+
+    def get(self, key: str) -> str | None:
+        """Return the result that is stored under a key."""
+        rows = self._select("SELECT result FROM keyed_call WHERE key = ?", key)
+        return rows[0][0] if rows else None
+
     def finish(self, key: str, result: str) -> None:
         """Store the result of a call."""
         self._execute("UPDATE keyed_call SET result = ? WHERE key = ?", result, key)

@@ -1,5 +1,6 @@
 """A call as the dispatcher receives it."""
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -49,6 +50,12 @@ class Caller(NamedTuple):
 NOBODY = Caller()
 
 
+def host_name_of(call_id: str, caller: Caller) -> str:
+    """Return one name for a call by its host's id, the user and the conversation."""
+    whose = [call_id, caller.user, caller.conversation]
+    return hashlib.sha256(repr(whose).encode(errors="replace")).hexdigest()[:32]
+
+
 class Budget(NamedTuple):
     """What is left of a plan's limits for a call; the stricter of plan and tool applies."""
 
@@ -93,6 +100,13 @@ class Call(NamedTuple):
     def is_named(self) -> bool:
         """Whether its host named this call, so that the same name again means the same call."""
         return self.id is not None and self.key is not None and self.id != self.key
+
+    @property
+    def host_name(self) -> str | None:
+        """The name under which its questions are found; None for a call without an id of a host."""
+        if self.id is None or self.is_of_a_run:
+            return None
+        return host_name_of(self.id, self.caller)
 
     @property
     def is_of_a_run(self) -> bool:

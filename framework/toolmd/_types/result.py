@@ -1,5 +1,6 @@
 """The result of a call (behaviour.md, "Result")."""
 
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -14,6 +15,11 @@ from toolmd._types.verdict import Problem, QuotaUse
 NO_PARTS: Mapping[int, File] = {}
 """The parts of a value without images and files."""
 Outcome = Literal["ok", "allowed", "denied", "confirm", "review", "waiting", "failed", "unknown"]
+
+
+_CORRECTABLE = frozenset(
+    ("invalid_arguments", "malformed_call", "unknown_tool", "missing_confidence")
+)
 
 
 class Failure(NamedTuple):
@@ -31,6 +37,11 @@ class Failure(NamedTuple):
     """Whether the call may have had an effect; a Quota counts it then."""
     quota: QuotaUse | None = None
     """The quota that has too little left."""
+
+    @property
+    def is_correctable(self) -> bool:
+        """Whether the model can make the call right by itself; nothing ran then."""
+        return self.code in _CORRECTABLE
 
     def to_dict(self) -> dict[str, Any]:
         """Return `{code, message, details?, retry_after_ms?}`."""
@@ -59,6 +70,17 @@ class Event(NamedTuple):
 
     def __repr__(self) -> str:
         return brief(self, "data")
+
+
+class ModelResult(NamedTuple):
+    """What a model reads of a result: a text, and the images and files beside it."""
+
+    text: str
+    """Compact JSON without the fields that a host has anyway."""
+    parts: tuple[File, ...] = ()
+    """The images and files, in order."""
+    is_correctable: bool = False
+    """Whether the model can correct the call; nothing ran then."""
 
 
 EventListener = Callable[[Event], Awaitable[None] | None]
@@ -106,6 +128,11 @@ class _Fields(NamedTuple):
     """The handle of the whole value, where `data` is only the part that a model reads."""
     parts: Mapping[int, File] = NO_PARTS
     """The images and files in the value by the numbers of their references in `data`."""
+
+
+_FOR_MODELS = frozenset(
+    ("outcome", "message", "data", "error", "truncated", "notes", "source", "run_id")
+)
 
 
 class Result(_Fields):
@@ -161,6 +188,20 @@ class Result(_Fields):
         if self.waiting:
             shown["waiting"] = [pending.to_dict() for pending in self.waiting]
         return shown
+
+    def for_model(self) -> ModelResult:
+        """Return what a model reads of it, without measurements and a person's fields."""
+        shown = {k: v for k, v in self._replace(parts={}).to_dict().items() if k in _FOR_MODELS}
+        if not any((self._truncated() or {}).values()):
+            shown.pop("truncated", None)
+        if self.confirmation is not None and not self.message:
+            shown["message"] = self.confirmation.prompt
+        if self.success:
+            del shown["outcome"]
+        text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)
+        denied = self.error if self.outcome == "denied" else None
+        is_correctable = denied is not None and denied.is_correctable
+        return ModelResult(text, tuple(self.parts.values()), is_correctable)
 
     def _truncated(self) -> dict[str, Any] | None:
         """Return what was cut, with the handle of the whole."""

@@ -6,8 +6,8 @@ from itertools import islice
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from toolmd._types.call import NO_CONTEXT, Caller, Fact
-from toolmd._types.confirmation import Confirmation
+from toolmd._types.call import NO_CONTEXT, Caller, Fact, host_name_of
+from toolmd._types.confirmation import UNDECIDED, Confirmation
 from toolmd._types.crisis import Crisis
 from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.result import EventListener, Result
@@ -15,6 +15,7 @@ from toolmd._types.run import Answer
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.project import Project, WorkspaceEventKind
+from toolmd._workspace.run_questions import run_of
 from toolmd.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -116,6 +117,35 @@ class Confirmations:
         ):
             return None
         return confirmation
+
+    async def of_call(
+        self, call_id: str, *, conversation: str | None = None, user: str | None = None
+    ) -> tuple[Confirmation, ...]:
+        """Return the questions of one call that its host named, oldest first.
+
+        Args:
+            call_id: The host's id of the call, as `dispatch` received it.
+            conversation: The conversation of the call.
+            user: The user of the call.
+
+        Returns:
+            The questions of a tool's call, decided or not; of a skill's, those that are open.
+        """
+        name = host_name_of(call_id, Caller(user, conversation=conversation))
+        found = await (await self._project.dispatcher()).confirmations.of_call(name)
+        return found or await off_loop(self._runs().questions.of, run_of(name))
+
+    async def result_of(self, confirmation_id: str, *, user: str | None = None) -> Result | None:
+        """Return the result of a decided call that its host named; None where none is recorded.
+
+        Args:
+            confirmation_id: The id of the call's question.
+            user: The user of the call; None for the operator.
+        """
+        one = await self.get(confirmation_id, user=user)
+        if one is None or one.state in UNDECIDED or "/" in one.id:
+            return None
+        return await (await self._project.dispatcher()).confirmations.recorded(one)
 
     async def decide(
         self,
@@ -266,6 +296,8 @@ class Confirmations:
         return await (await self._project.dispatcher()).confirmations.approves(one.call, who)
 
     pending_sync = sync_of(pending)
+    of_call_sync = sync_of(of_call)
+    result_of_sync = sync_of(result_of)
     get_sync = sync_of(get)
     decide_sync = sync_of(decide)
     approve_sync = sync_of(approve)

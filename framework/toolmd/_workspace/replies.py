@@ -10,6 +10,7 @@ from typing import Any
 from toolmd._call import Dispatcher
 from toolmd._call.crisis import flagged
 from toolmd._call.cut import arrays_of
+from toolmd._call.dispatcher import key_of
 from toolmd._call.result import write
 from toolmd._dialect import parse_reply, render_denial, render_results
 from toolmd._dialect.calls import MAX_BYTES
@@ -18,6 +19,7 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.turn import Turn
 from toolmd._workspace.live import Live
 from toolmd._workspace.names import Names
+from toolmd._workspace.run_questions import run_of
 from toolmd._workspace.runs import Runs, crashed
 from toolmd.errors import MalformedReplyError, NotFoundError, logged
 
@@ -93,7 +95,7 @@ class Replies:
         if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
             told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
             return await self._dispatcher.deny(call, "malformed_call", told)
-        result = await self._take(self._named(call), on_event)
+        result = await self._take(self._named(call), on_event, once=call.id is not None)
         return await self._keeper.shown(result, call.caller.user)
 
     def _named(self, call: Call) -> Call:
@@ -101,12 +103,18 @@ class Replies:
         called = self._names.find(call.tool)
         return call if called is None else call._replace(tool=called.name)
 
-    async def _take(self, call: Call, on_event: EventListener | None) -> Result:
-        """Make a call by its tool's or skill's own name."""
+    async def _take(
+        self, call: Call, on_event: EventListener | None, *, once: bool = False
+    ) -> Result:
+        """Make a call by its tool's or skill's own name; with `once`, its id names it alone."""
         if call.tool in self._dispatcher.registry.tools or self._names.find(call.tool) is None:
-            return await self._dispatcher.dispatch(call, on_event)
+            once = once and not call.dry_run
+            if once and call.id is not None:
+                call = call._replace(key=call.key or key_of(call.id, call.tool, call.caller))
+            return await self._dispatcher.dispatch(call, on_event, once=once)
         try:
-            return await self._runs().begin(call)
+            run_id = run_of(call.host_name) if once and call.host_name is not None else None
+            return await self._runs().begin(call, run_id=run_id)
         except NotFoundError:
             raise
         except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's

@@ -1,0 +1,207 @@
+"""The dialogue of a workspace and a host: offer tools, begin calls, carry out decisions."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from toolmd._export.function import CONFIDENCE
+from toolmd._types.call import Call, Caller
+from toolmd._types.confirmation import UNDECIDED, Confirmation
+from toolmd._types.decision import Approver, Decision
+from toolmd._types.identity import is_for
+from toolmd._types.result import EventListener, Failure, Result
+from toolmd._workspace import Workspace
+from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.names import Names
+
+CallerOf = Callable[[Any], Caller]
+"""Returns the caller of a host's run context."""
+_FIELDS = frozenset(("user", "roles", "context", "message", "conversation", "via"))
+NO_QUESTION = "This answer names no question that waits for this call: nothing ran."
+OTHER_CALL = "This answer is for a question about other arguments: nothing ran."
+UNANSWERED = "The person's values do not fit, so the call was not approved: "
+
+
+class HostCall(NamedTuple):
+    """A call as a host names it."""
+
+    name: str
+    """The tool or skill."""
+    arguments: Mapping[str, Any] | str
+    """What the model wrote."""
+    id: str
+    """The host's id of the call."""
+    caller: Caller
+    """Who calls, by the host's run context."""
+
+
+class Host:
+    """What every adapter does, in the words of no framework."""
+
+    def __init__(self, workspace: Workspace, caller: CallerOf | None = None) -> None:
+        """Keep the workspace; `caller` returns the caller of the host's run context."""
+        self.workspace = workspace
+        self._caller = caller
+
+    def caller_of(
+        self, context: Any, *, message: str = "", conversation: str | None = None
+    ) -> Caller:
+        """Return the caller of a host's run context.
+
+        Args:
+            context: The host's run context: a Caller, a mapping of its fields, or None, unless
+                the host has a function of its own.
+            message: The user's message, where the context has none.
+            conversation: The conversation, where the context names none.
+
+        Raises:
+            TypeError: The context names no caller.
+        """
+        if self._caller is not None:
+            context = self._caller(context)
+        if isinstance(context, Mapping):
+            if unknown := sorted(map(str, context.keys() - _FIELDS)):
+                raise TypeError(f"a caller has no {', '.join(unknown)}: pass `caller`, a function")
+            fields = {**context, "roles": tuple(context.get("roles", ()))}
+            context = Caller(**fields)
+        if context is None:
+            context = Caller()
+        if not isinstance(context, Caller):
+            name = type(context).__name__
+            raise TypeError(f"{name} is no caller: pass `caller`, a function that makes one of it")
+        return context._replace(
+            message=context.message or message,
+            conversation=context.conversation or conversation,
+        )
+
+    async def tools(self, caller: Caller) -> list[dict[str, Any]]:
+        """Return what this caller may be offered now, each as MCP describes a tool."""
+        suspended, names = await off_loop(self.workspace.suspended_tools), self.names()
+        shown = []
+        for item in self.workspace.export("mcp"):
+            called = names.find(item["name"])
+            if called is None or (called.name not in suspended and is_for(called.spec, caller)):
+                shown.append(item)
+        return shown
+
+    def names(self) -> Names:
+        """Return the tools and skills of the snapshot by the names that models know."""
+        return Names(self.workspace.registry)
+
+    async def begin(self, call: HostCall, on_event: EventListener | None = None) -> Result:
+        """Make a call, once for its id: again, its question or its result is the answer."""
+        arguments, confidence = call.arguments, None
+        if isinstance(arguments, Mapping) and self._takes_confidence(call.name):
+            confidence = arguments.get(CONFIDENCE)
+            arguments = {k: v for k, v in arguments.items() if k != CONFIDENCE}
+        made = Call(call.name, arguments, call.id, confidence, call.caller)
+        return await self.workspace.dispatch(made, on_event)
+
+    async def questions(self, call: HostCall) -> tuple[Confirmation, ...]:
+        """Return the questions of a call, the oldest first."""
+        caller = call.caller
+        return await self.workspace.confirmations.of_call(
+            call.id, conversation=caller.conversation, user=caller.user
+        )
+
+    async def decide(
+        self,
+        call: HostCall,
+        decision: Decision,
+        *,
+        question: str | None = None,
+        by: str | None = None,
+        approver: str | None = None,
+        on_event: EventListener | None = None,
+    ) -> Result:
+        """Carry out a decision on the question of a call, and return what the model reads.
+
+        Args:
+            call: The call as the model made it.
+            decision: The decision.
+            question: The id of the question that the person saw. Without it, only the sole
+                question that this call ever had may be decided.
+            by: The person's name for the record.
+            approver: The user who decides; by default the caller.
+            on_event: Receives the progress of the call.
+
+        Returns:
+            The result. It waits again where a person must see the call again.
+        """
+        user, asked = call.caller.user, await self.questions(call)
+        if question is None and len(asked) == 1 and "/" not in asked[0].id:
+            question = asked[0].id
+        one = next((one for one in asked if one.id == question), None)
+        if one is None:
+            return _denied(call, "confirmation_not_found", NO_QUESTION)
+        if one.state not in UNDECIDED:
+            return await self._ended(call, one)
+        if "/" not in one.id and not _is_about(call, one):
+            return _denied(call, "confirmation_not_found", OTHER_CALL)
+        who = Approver(approver, by) if approver else Approver.of(call.caller)._replace(name=by)
+        whole = await self.workspace.confirmations.decide(one.id, decision, who, on_event=on_event)
+        result = await self.workspace.results.for_model(whole, user=user)
+        if decision.kind == "edit" and result.error is not None and await self._waits(call, one):
+            prompt = f"{UNANSWERED}{result.error.message} {one.prompt}"
+            again = one._replace(prompt=prompt)
+            return result._replace(outcome=one.kind, confirmation=again, message=prompt)
+        return result._replace(tool_call_id=call.id, tool=call.name)
+
+    async def settle(self, call: HostCall, *, by: str | None = None) -> Result | None:
+        """Reject what waits for a call, after its host's person said no; None where nothing does.
+
+        Args:
+            call: The call.
+            by: The person's name for the record.
+        """
+        ended = None
+        for one in await self.questions(call):
+            if one.state in UNDECIDED:
+                who = Approver.of(call.caller)._replace(name=by)
+                reject = partial(self.workspace.confirmations.decide, one.id, Decision.reject())
+                ended = await reject(who)
+        return ended
+
+    async def _ended(self, call: HostCall, one: Confirmation) -> Result:
+        """Return what a decided question led to, or the question that came after it."""
+        later = [kept for kept in await self.questions(call) if kept.state in UNDECIDED]
+        if later or one.state == "expired":
+            return await self.begin(call)
+        known = await self.workspace.confirmations.result_of(one.id, user=call.caller.user)
+        if known is None:
+            message = f"This call was decided before: {one.state}."
+            return _denied(call, "confirmation_used", message)
+        return await self.workspace.results.for_model(known, user=call.caller.user)
+
+    async def _waits(self, call: HostCall, one: Confirmation) -> bool:
+        now = await self.questions(call)
+        return any(kept.id == one.id and kept.state in UNDECIDED for kept in now)
+
+    def _takes_confidence(self, name: str) -> bool:
+        called = self.names().find(name)
+        own = () if called is None else called.spec.parameters
+        return all(parameter.name != CONFIDENCE for parameter in own)
+
+
+def _denied(call: HostCall, code: str, message: str) -> Result:
+    return Result(success=False, tool=call.name, outcome="denied", tool_call_id=call.id,
+                  error=Failure(code, message))  # fmt: skip
+
+
+def _is_about(call: HostCall, one: Confirmation) -> bool:
+    """Return whether a question is about the arguments that the model gave."""
+    if not isinstance(call.arguments, Mapping) or not isinstance(one.call.arguments, Mapping):
+        return True
+    asked = one.call.arguments
+    return all(
+        given == asked[name]
+        for name, given in call.arguments.items()
+        if name in asked and not (isinstance(given, Mapping) and "$result" in given)
+    )
+
+
+def changed(call: HostCall, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that a person changed."""
+    before = call.arguments if isinstance(call.arguments, Mapping) else {}
+    return {name: value for name, value in given.items()
+            if name != CONFIDENCE and (name not in before or before[name] != value)}  # fmt: skip

@@ -1,0 +1,82 @@
+"""A small shop, in whose project the adapters are tested."""
+
+from pathlib import Path
+
+from toolmd import Workspace
+
+REFUND = """\
+# refund
+
+Refund an order.
+
+## Parameters
+- **order** (string, required): The order.
+- **amount** (number, required): The amount.
+  - **Minimum**: 1
+  - **Maximum**: 500
+
+## Returns
+- **Type**: object
+
+## Metadata
+- **Category**: shop
+- **Read Only**: false
+- **Idempotent**: false
+
+## Safety
+- **Requires Confirmation**: true
+"""
+LOOK = """\
+# look
+
+Look an order up.
+
+## Parameters
+- **order** (string, required): The order.
+- **days** (integer, optional): The days.
+  - **Minimum**: 1
+
+## Returns
+- **Type**: object
+
+## Metadata
+- **Category**: shop
+- **Read Only**: true
+"""
+PYTHON = '''
+from pathlib import Path
+
+def {name}(*, context, **given):
+    """Note the call."""
+    with (Path(__file__).parent / "ran").open("a") as file:
+        file.write("{name} " + str(given) + " by " + str(context.user) + chr(10))
+    return {{"done": "{name}"}}
+'''
+
+
+def write_shop(folder: Path) -> Path:
+    """Write the project, and return its folder."""
+    tools = folder / "tools_md"
+    tools.mkdir(parents=True)
+    (folder / "toolmd.toml").write_text("plugins = []\n")
+    parameters = {"refund": "order: str, amount: float", "look": "order: str, days: int = 1"}
+    for name, text in (("refund", REFUND), ("look", LOOK)):
+        (tools / f"{name}.tool.md").write_text(text)
+        python = PYTHON.format(name=name).replace(
+            "*, context, **given", f"{parameters[name]}, *, context"
+        )
+        names = ", ".join(f"{one.split(':')[0]}" for one in parameters[name].split(", "))
+        python = python.replace("str(given)", f"str([{names}])")
+        (tools / f"{name}.py").write_text(python)
+    return folder
+
+
+def calls_of(folder: Path) -> list[str]:
+    """Return the calls that ran."""
+    ran = folder / "tools_md" / "ran"
+    return ran.read_text().splitlines() if ran.exists() else []
+
+
+def open_shop(folder: Path) -> Workspace:
+    """Open the project with a store that survives its process."""
+    return Workspace.open(folder, overrides={"store": "sqlite"})

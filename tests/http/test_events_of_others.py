@@ -23,7 +23,7 @@ def test_a_stream_has_the_confirmations_and_runs_of_other_servers(
     with one.client() as here, other.client() as there:
         known = pending_by(here)
         with followed(here) as coming:
-            held = pending_by(there)
+            held = pending_by(there, dish="stew")
             told = until(coming, "pending", state="pending")
             # What waited before the stream began is no event.
             assert told.data == {"id": held, "state": "pending", "tool": "order"}

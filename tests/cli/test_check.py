@@ -1,6 +1,7 @@
 """`check` and `fmt`."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -167,6 +168,32 @@ def test_hints_are_not_findings(shop) -> None:
     found = json.loads(shop("check", "--json").out)
     assert [d["severity"] for d in found] == ["hint"]
     assert shop("check").code == 0
+
+
+def test_settings_leave_out_findings_by_code_and_by_name(shop) -> None:
+    text = BROKEN.replace("- **Categroy**", "- **Colour**: red\n- **Category**")
+    text = text.replace("Requried", "Required")
+    shop.write("tools_md/find-weather.tool.md", text.replace("strng", "string"))
+    settings = (Path(__file__).parent / "shop/toolmd.toml").read_text("utf-8")
+    (code,) = {one["code"] for one in json.loads(shop("check", "--json").out)}
+
+    for ignored in (code, f"{code}:find_weather"):
+        shop.write("toolmd.toml", f'{settings}\n[check]\nignore = ["{ignored}"]\n')
+        checked = shop("check")
+        assert (checked.code, checked.out) == (0, "")
+        assert "1 finding left out by check.ignore." in checked.err
+    shop.write("toolmd.toml", f'{settings}\n[check]\nignore = ["{code}:order_vase"]\n')
+    assert shop("check").code == 1
+
+
+def test_an_error_is_never_left_out(shop) -> None:
+    shop.write("tools_md/find-weather.tool.md", BROKEN)
+    settings = (Path(__file__).parent / "shop/toolmd.toml").read_text("utf-8")
+    shop.write("toolmd.toml", f'{settings}\n[check]\nignore = ["unknown-type"]\n')
+    assert "unknown-type" in shop("check").out
+    for wrong in ("unknown-tpye", "weakened-policy"):
+        shop.write("toolmd.toml", f'{settings}\n[check]\nignore = ["{wrong}"]\n')
+        assert shop("check").code == 2
 
 
 def test_fix_applies_the_known_fixes_and_reports_them(shop) -> None:

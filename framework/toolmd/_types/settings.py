@@ -208,6 +208,15 @@ class ServerSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckSettings:
+    """The table `[check]`: what `toolmd check` reports."""
+
+    ignore: tuple[str, ...] = ()
+    """The warnings and hints to leave out, by code, or by code and name for one tool or skill:
+    `array-without-items`, `array-without-items:search`. Errors and weaker policies stay."""
+
+
+@dataclass(frozen=True, slots=True)
 class ConfirmationSettings:
     """The table `[confirmations]`: the calls that wait for a person."""
 
@@ -237,6 +246,8 @@ class Settings:
     """The form that `toolmd fmt` writes."""
     serve: ServeSettings = field(default_factory=ServeSettings)
     """HTTP tokens and connection limits."""
+    check: CheckSettings = field(default_factory=CheckSettings)
+    """What `toolmd check` reports."""
     confirmations: ConfirmationSettings = field(default_factory=ConfirmationSettings)
     """The calls that wait for a person."""
     results: ResultSettings = field(default_factory=ResultSettings)

@@ -8,10 +8,12 @@ from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
 from toolmd._types.call import fact_name
+from toolmd._types.code import Code
 from toolmd._types.settings import (
     ActAsSettings,
     AuditSettings,
     ChatSettings,
+    CheckSettings,
     ConfirmationSettings,
     IdentitySettings,
     ResultSettings,
@@ -24,6 +26,7 @@ from toolmd.config.identity import read_facts, read_issuers, read_roles
 from toolmd.config.origin import Origin
 from toolmd.config.servers import read_servers
 from toolmd.config.services import read_services
+from toolmd.errors import did_you_mean
 
 Read = Callable[[Any, Origin], Any]
 """Reads a setting's value; raises ConfigError, which names the place."""
@@ -53,6 +56,18 @@ def _words(value: Any, place: Origin) -> tuple[str, ...]:
     if not all(word.strip() for word in words):
         raise place.error("an empty word would match everything or nothing; take it out")
     return words
+
+
+def _codes(value: Any, place: Origin) -> tuple[str, ...]:
+    codes = _names(value, place)
+    for one in codes:
+        code = one.partition(":")[0]
+        if code not in {*Code}:
+            near = did_you_mean(code, [*Code]) or "`toolmd rule` lists the codes"
+            raise place.error(f"no finding has the code {code!r}; {near}")
+        if code == Code.WEAKENED_POLICY:
+            raise place.error("a weaker policy can't be ignored: accept it, or restore it")
+    return codes
 
 
 def _path(value: Any, place: Origin) -> Path:
@@ -203,6 +218,7 @@ TABLES: Mapping[str, Callable[..., Any]] = {
     "chat": ChatSettings,
     "identity": IdentitySettings,
     "serve": ServeSettings,
+    "check": CheckSettings,
     "confirmations": ConfirmationSettings,
     "results": ResultSettings,
     "audit": AuditSettings,
@@ -233,6 +249,7 @@ READERS: Mapping[str, Read] = {
     "serve.idle_timeout": _count(1),
     "serve.drain_grace": _number(3600, "a number of seconds from 0 to 3600", zero=True),
     "serve.drain_timeout": _seconds,
+    "check.ignore": _codes,
     "confirmations.expires": _number(30 * 86400, "a number of seconds, more than 0 up to 30 days"),
     "results.max_bytes": _count(LEAST_BYTES, " bytes"),
     "audit.enabled": _flag,

@@ -13,6 +13,7 @@ from toolmd._cli.files import STDIN, definitions_among, replace_file
 from toolmd._cli.frame import Answer, ExitCode, stop
 from toolmd._cli.names import named, wanted_python
 from toolmd._cli.screen import Paint, counted, err, help_line, paint, printable
+from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd.config import find_project, load_settings
 
@@ -55,7 +56,10 @@ def check(
 ) -> Answer:
     """Check definitions, their Python, and the steps of skills.
 
-    Exit code 1: there are errors or warnings; hints alone, and tools without Python, exit with 0.
+    Exit code 1: there are errors or warnings; hints alone, tools without Python, unset variables
+    and the warnings of installed packages exit with 0. Settings can leave out findings
+    (`check.ignore`).
+
     With --against, the definitions of a git revision are read, and none of its code is run.
     """
     from toolmd._cli.findings import find
@@ -75,6 +79,9 @@ def check(
     policy = _against(against, project) if against is not None else None
     if policy is not None:
         found = found._replace(diagnostics=(*found.diagnostics, *policy.diagnostics))
+    ignored = _ignored(project)
+    kept = tuple(d for d in found.diagnostics if not _is_ignored(d, ignored))
+    left_out, found = len(found.diagnostics) - len(kept), found._replace(diagnostics=kept)
     report = REPORTS[output_format](found.diagnostics, found.lines or lines_below(found.root))
     bare = _without_python([*found.without_python])
     lines = [bare] if bare else []
@@ -83,10 +90,36 @@ def check(
         report += "\n" if report else ""
     if policy is not None:
         lines += [*(f"note: {printable(note)}" for note in policy.notes), str(policy)]
-    wrong = any(d.severity is not Severity.HINT for d in found.diagnostics)
+    if left_out:
+        lines.append(f"{counted(left_out, 'finding')} left out by check.ignore.")
+    wrong = any(_fails(d, found.root) for d in found.diagnostics)
     value = [d.to_dict() for d in found.diagnostics]
     notes = [bare] if bare and json else []
     return Answer(value, report or None, lines, ExitCode.FINDINGS if wrong else 0, notes)
+
+
+def _ignored(project: Path | None) -> tuple[str, ...]:
+    if project is None and find_project(Path.cwd().resolve()) is None:
+        return ()
+    return load_settings(project).check.ignore
+
+
+def _is_ignored(one: Diagnostic, ignored: tuple[str, ...]) -> bool:
+    name = Path(one.span.path).name.partition(".")[0].replace("-", "_")
+    may_be = one.severity is not Severity.ERROR and one.code != Code.WEAKENED_POLICY
+    return may_be and not {one.code, f"{one.code}:{name}"}.isdisjoint(ignored)
+
+
+def _fails(one: Diagnostic, root: Path) -> bool:
+    """Return whether a finding fails the check of a project.
+
+    The environment of a deployment sets secrets, and an installed package is not the project's.
+    """
+    if one.severity is not Severity.WARNING:
+        return one.severity is Severity.ERROR
+    file = (root / one.span.path).resolve()
+    is_foreign = file.is_file() and not file.is_relative_to(root.resolve())
+    return one.code != Code.UNSET_VARIABLE and not is_foreign
 
 
 def _against(revision: str, project: Path | None) -> Any:

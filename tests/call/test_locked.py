@@ -62,7 +62,8 @@ async def made(dispatcher):
     """Have every file there, and something to decide."""
     for name in ("say", "seldom"):
         await dispatcher.call(name, {})
-    return [(await dispatcher.call("ask", {})).confirmation.id for _ in range(3)]
+    asked = [await dispatcher.call("ask", {}, conversation=f"c-{n}") for n in range(3)]
+    return [one.confirmation.id for one in asked]
 
 
 STORE_LOCKS = {

@@ -61,7 +61,7 @@ def test_a_review_and_its_record_list_every_reason(harbour, tmp_path):
     dispatcher = harbour(safety=Safety(crisis_when="port == 'Brest'"))
     reasons = []
     for port, message in (("Brest", "Brest"), ("Nice", "mayday, Nice"), ("Brest", "mayday, Brest")):
-        result = dispatcher.call("sail", {"port": port}, message=message)
+        result = dispatcher.call("sail", {"port": port}, message=message, user=message)
         assert result.outcome == "review"
         reasons.append(result.message)
     assert reasons[2] == f"{reasons[1]} {reasons[0]}"

@@ -227,9 +227,9 @@ def test_an_unknown_run_is_not_found(florist):
 
 
 def test_a_page_of_pending_calls_names_the_next_and_json_has_all(florist):
-    call = '[TOOL_CALL:{"id":"c%d","tool":"gift_flowers","parameters":{"kind":"rose","days":[1]}}]'
+    call = '[TOOL_CALL:{"id":"c%d","tool":"gift_flowers","parameters":{"kind":"r%d"}}]'
     for some in (range(17), range(17, 34), range(34, 51)):
-        florist("handle", "--user", "ana", stdin="".join(call % number for number in some))
+        florist("handle", "--user", "ana", stdin="".join(call % (n, n) for n in some))
     page = florist("pending")
     assert page.out.count("gift flowers") == 50
     assert "help: toolmd pending --after" in page.err

@@ -344,7 +344,7 @@ def test_a_type_in_a_line_may_have_brackets_commas_and_values_of_its_own(written
         ("'a' or 'b'", {"type": "string", "enum": ["a", "b"]}),
         ('Literal["a", "b"]', {"type": "string", "enum": ["a", "b"]}),
         ("1 | 2", {"type": "integer", "enum": [1, 2]}),
-        ("string | array", {"type": ["string", "array"]}),
+        ("string | array", {"type": ["string", "array"], "items": {}}),
         ("`string`", {"type": "string"}),
         ("Optional[str]", {"type": ["string", "null"]}),
         ("str | None", {"type": ["string", "null"]}),

@@ -299,7 +299,8 @@ def test_a_pending_confirmation_applies_to_the_shown_call_only(shop: Shop) -> No
     asks = "\n## Safety\n\n- **Requires Confirmation**: true\n"
     shop.tool("greet", asks, "def greet(): return {'n': 1}")
     ws = shop.open()
-    first, second, third = (ws.call_sync("greet").confirmation.id for _ in range(3))
+    asked = [ws.call_sync("greet", conversation=name) for name in ("a", "b", "c")]
+    first, second, third = (one.confirmation.id for one in asked)
 
     shop.tool("other")
     ws.reload()

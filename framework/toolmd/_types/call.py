@@ -22,6 +22,11 @@ def fact_name(text: str) -> str | None:
     return name if name.isascii() and name.isidentifier() else None
 
 
+def run_of(host_name: str) -> str:
+    """Return the id of the run that a host's call of a skill begins."""
+    return f"run-{host_name[:24]}"
+
+
 class Caller(NamedTuple):
     """The user, the host's facts and the user's message; the host sets them, never a model."""
 

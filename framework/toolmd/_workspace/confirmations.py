@@ -6,7 +6,7 @@ from itertools import islice
 from time import time
 from typing import TYPE_CHECKING, Any
 
-from toolmd._types.call import NO_CONTEXT, Caller, Fact, host_name_of
+from toolmd._types.call import NO_CONTEXT, Caller, Fact, host_name_of, run_of
 from toolmd._types.confirmation import UNDECIDED, Confirmation
 from toolmd._types.crisis import Crisis
 from toolmd._types.decision import OPERATOR, Approver, Decision
@@ -15,7 +15,6 @@ from toolmd._types.run import Answer
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.project import Project, WorkspaceEventKind
-from toolmd._workspace.run_questions import run_of
 from toolmd.errors import NotFoundError
 
 if TYPE_CHECKING:

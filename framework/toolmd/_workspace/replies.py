@@ -14,12 +14,11 @@ from toolmd._call.dispatcher import key_of
 from toolmd._call.result import write
 from toolmd._dialect import parse_reply, render_denial, render_results
 from toolmd._dialect.calls import MAX_BYTES
-from toolmd._types.call import Budget, Call, Caller
+from toolmd._types.call import Budget, Call, Caller, run_of
 from toolmd._types.result import EventListener, Result
 from toolmd._types.turn import Turn
 from toolmd._workspace.live import Live
 from toolmd._workspace.names import Names
-from toolmd._workspace.run_questions import run_of
 from toolmd._workspace.runs import Runs, crashed
 from toolmd.errors import MalformedReplyError, NotFoundError, logged
 

@@ -108,11 +108,6 @@ class Questions:
         return tuple(_confirmation(one, orders[one.question.run_id]) for one in kept)
 
 
-def run_of(host_name: str) -> str:
-    """Return the id of the run that a host's call of a skill begins."""
-    return f"run-{host_name[:24]}"
-
-
 def waits(call: Call, ended: SkillResult, pending: tuple[Confirmation, ...]) -> Result:
     """Return the Result of a run that waits for a person, or for a time."""
     result = Result(success=False, tool=call.tool, outcome="waiting", message=ended.message,

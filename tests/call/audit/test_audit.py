@@ -112,7 +112,8 @@ def test_a_record_names_the_wrong_arguments_and_leaves_their_explanation_to_the_
 
 def test_each_decision_names_its_pending_call(harness, tool, settings):
     dispatcher = pending_dispatcher(harness, tool, settings, requires_confirmation=True)
-    first, second = (asyncio.run(dispatcher.call("act", {})).confirmation.id for _ in range(2))
+    asked = [asyncio.run(dispatcher.call("act", {}, conversation=name)) for name in ("a", "b")]
+    first, second = (one.confirmation.id for one in asked)
     asyncio.run(reject(dispatcher.confirmations, first))
     asyncio.run(respond(dispatcher.confirmations, second, "Done by hand."))
     assert told(settings, "decision", "confirmation")[2:] == [("deny", first), ("answered", second)]

@@ -14,8 +14,8 @@ BLOCK = f"import sys\nfor name in {ABSENT}:\n    sys.modules[name] = None\n"
 EVERY_MODULE = """
 import importlib, pkgutil, toolmd
 for found in pkgutil.walk_packages(toolmd.__path__, "toolmd."):
-    # The MCP SDK itself wants fcntl, except on Windows.
-    if not found.name.startswith(("toolmd.__main__", "toolmd._mcp.")):
+    # The MCP SDK itself wants fcntl, except on Windows; an adapter wants its framework.
+    if not found.name.startswith(("toolmd.__main__", "toolmd._mcp.", "toolmd.adapters.")):
         importlib.import_module(found.name)
 """
 STEPS = "1. **Greet**.\n   - **Use**: greet"

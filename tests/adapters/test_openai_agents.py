@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -243,7 +244,9 @@ def test_text_that_is_no_object_is_denied_whatever_is_approved(ws: Workspace) ->
 def test_the_fixed_list_works_in_any_agent_and_without_await(ws: Workspace) -> None:
     model = Script([LOOK])
     plain = Agent[Any](name="plain", model=model, tools=list(tools(ws)))
-    assert Runner.run_sync(plain, "Look", context=USER).final_output == "done"
+    with ThreadPoolExecutor() as pool:  # Another test's loop would be closed.
+        done = pool.submit(Runner.run_sync, plain, "Look", context=USER).result()
+    assert done.final_output == "done"
     assert ran(ws) == ["look ['A1', 1] by u1"]
 
 

@@ -80,3 +80,63 @@ def calls_of(folder: Path) -> list[str]:
 def open_shop(folder: Path) -> Workspace:
     """Open the project with a store that survives its process."""
     return Workspace.open(folder, overrides={"store": "sqlite"})
+
+
+ASK_TWICE = """\
+# ask_twice
+
+Look after two questions.
+
+## Metadata
+- **Version**: 1.0.0
+- **Category**: shop
+- **Required Tools**: look
+
+## Parameters
+- **order** (string, required): The order.
+
+## Workflow
+
+1. **First**
+   - **Ask**: The first?
+2. **Second**
+   - **Ask**: The second?
+3. **Look**
+   - **Use**: look
+   - **With**:
+     - order: `order`
+
+## Output Schema
+None
+"""
+REPORT = """\
+# report
+
+Draw a report.
+
+## Parameters
+None
+
+## Returns
+- **Type**: object
+
+## Metadata
+- **Category**: shop
+- **Read Only**: true
+"""
+
+
+def add_asking_skill(folder: Path) -> None:
+    """Add a skill that asks twice."""
+    skills = folder / "skills_md"
+    skills.mkdir()
+    (skills / "ask_twice.skill.md").write_text(ASK_TWICE)
+
+
+def add_report(folder: Path) -> None:
+    """Add a tool that returns an image."""
+    (folder / "tools_md/report.tool.md").write_text(REPORT)
+    (folder / "tools_md/report.py").write_text(
+        "from toolmd import Image\n\n\ndef report() -> Image:\n"
+        "    return Image(b'\\x89PNG\\r\\n\\x1a\\n' + bytes(8), 'image/png')\n"
+    )

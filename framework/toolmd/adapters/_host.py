@@ -10,6 +10,7 @@ from toolmd._types.confirmation import UNDECIDED, Confirmation
 from toolmd._types.decision import Approver, Decision
 from toolmd._types.identity import is_for
 from toolmd._types.result import EventListener, Failure, Result
+from toolmd._types.run import JournalEntry
 from toolmd._workspace import Workspace
 from toolmd._workspace.background_loop import off_loop
 from toolmd._workspace.names import Names
@@ -19,6 +20,7 @@ CallerOf = Callable[[Any], Caller]
 _FIELDS = frozenset(("user", "roles", "context", "message", "conversation", "via"))
 NO_QUESTION = "This answer names no question that waits for this call: nothing ran."
 OTHER_CALL = "This answer is for a question about other arguments: nothing ran."
+EDITED = "A person changed the arguments of this call before it ran."
 UNANSWERED = "The person's values do not fit, so the call was not approved: "
 
 
@@ -110,8 +112,7 @@ class Host:
         decision: Decision,
         *,
         question: str | None = None,
-        by: str | None = None,
-        approver: str | None = None,
+        who: Approver | None = None,
         on_event: EventListener | None = None,
     ) -> Result:
         """Carry out a decision on the question of a call, and return what the model reads.
@@ -121,15 +122,14 @@ class Host:
             decision: The decision.
             question: The id of the question that the person saw. Without it, only the sole
                 question that this call ever had may be decided.
-            by: The person's name for the record.
-            approver: The user who decides; by default the caller.
+            who: The person who decides; by default the caller.
             on_event: Receives the progress of the call.
 
         Returns:
             The result. It waits again where a person must see the call again.
         """
         user, asked = call.caller.user, await self.questions(call)
-        if question is None and len(asked) == 1 and "/" not in asked[0].id:
+        if question is None and len(asked) == 1 and await self._is_first(asked[0]):
             question = asked[0].id
         one = next((one for one in asked if one.id == question), None)
         if one is None:
@@ -138,7 +138,7 @@ class Host:
             return await self._ended(call, one)
         if "/" not in one.id and not _is_about(call, one):
             return _denied(call, "confirmation_not_found", OTHER_CALL)
-        who = Approver(approver, by) if approver else Approver.of(call.caller)._replace(name=by)
+        who = who or Approver.of(call.caller)
         whole = await self.workspace.confirmations.decide(one.id, decision, who, on_event=on_event)
         result = await self.workspace.results.for_model(whole, user=user)
         if decision.kind == "edit" and result.error is not None and await self._waits(call, one):
@@ -171,7 +171,18 @@ class Host:
         if known is None:
             message = f"This call was decided before: {one.state}."
             return _denied(call, "confirmation_used", message)
+        if one.state == "edited":
+            known = known._replace(notes=(EDITED, *known.notes))
         return await self.workspace.results.for_model(known, user=call.caller.user)
+
+    async def _is_first(self, one: Confirmation) -> bool:
+        """Return whether a question is the only one that its call or run ever asked."""
+        run_id, slash, _ = one.id.partition("/")
+        if not slash:
+            return True
+        view = await self.workspace.runs.get(run_id)
+        answered = (entry for entry in view.entries if _is_answer(entry))
+        return len(view.questions) == 1 and next(answered, None) is None
 
     async def _waits(self, call: HostCall, one: Confirmation) -> bool:
         now = await self.questions(call)
@@ -198,6 +209,22 @@ def _is_about(call: HostCall, one: Confirmation) -> bool:
         for name, given in call.arguments.items()
         if name in asked and not (isinstance(given, Mapping) and "$result" in given)
     )
+
+
+def _is_answer(entry: JournalEntry) -> bool:
+    """Return whether an entry of a run is a person's answer, which may be hidden."""
+    given = isinstance(entry.value, dict) and {"approved", "late"} <= entry.value.keys()
+    return given or ":ask" in entry.key or ":confirm" in entry.key
+
+
+def approver_of(caller: Caller, told: Mapping[str, Any]) -> Approver:
+    """Return who decides: `user` and `roles` of what the host told, by default the caller.
+
+    `by` is the person's name for the record.
+    """
+    if user := told.get("user"):
+        return Approver(user, told.get("by"), tuple(told.get("roles", ())))
+    return Approver.of(caller)._replace(name=told.get("by"))
 
 
 def changed(call: HostCall, given: Mapping[str, Any]) -> dict[str, Any]:

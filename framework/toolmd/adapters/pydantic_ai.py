@@ -21,7 +21,7 @@ from toolmd._types.call import Caller
 from toolmd._types.decision import Decision
 from toolmd._types.result import Event, EventListener, Result
 from toolmd._workspace import Workspace
-from toolmd.adapters._host import Host, HostCall, changed
+from toolmd.adapters._host import Host, HostCall, approver_of, changed
 
 _ANYTHING = SchemaValidator(core_schema.dict_schema())
 QUESTION = "question"
@@ -140,8 +140,8 @@ class ToolmdToolset(AbstractToolset[Any]):
         if text := told.get("respond"):
             decision = Decision.respond(str(text))
         return await self._host.decide(
-            call, decision, question=told.get(QUESTION), by=told.get("by"),
-            approver=told.get("user"), on_event=tell,
+            call, decision, question=told.get(QUESTION), who=approver_of(call.caller, told),
+            on_event=tell,
         )  # fmt: skip
 
     def _given(self, ctx: RunContext[Any], tool_args: dict[str, Any]) -> dict[str, Any]:

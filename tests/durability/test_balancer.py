@@ -160,8 +160,9 @@ def paid(folder: Path) -> int:
     return sum(len(file.read_text()) for file in folder.glob("*/paid"))
 
 
-def hold(client: httpx.Client) -> str:
-    held = client.post("/api/tools/pay/call", json={"arguments": {}}).json()
+def hold(client: httpx.Client, conversation: str) -> str:
+    named = {"toolmd-conversation": conversation}
+    held = client.post("/api/tools/pay/call", json={"arguments": {}}, headers=named).json()
     return str(held["confirmation"]["id"])
 
 
@@ -207,7 +208,7 @@ def test_any_server_decides_a_call_of_the_other_and_a_dead_one_is_left_out(
     fleet: tuple[httpx.Client, list[Served]], tmp_path: Path
 ) -> None:
     client, (first, _) = fleet
-    pending = [hold(client) for _ in range(5)]
+    pending = [hold(client, f"c-{number}") for number in range(5)]
     # An odd number of requests in between: each decision goes to the other server.
     assert {one["id"] for one in client.get("/api/pending").json()} == {*pending}
     approve = {"decision": "approve"}

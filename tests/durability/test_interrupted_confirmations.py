@@ -90,7 +90,8 @@ def shop(tmp_path: Path, place: str) -> Iterator[Shop]:
 
 def test_approved_calls_without_a_result_are_asked_about_again(shop: Shop) -> None:
     with shop.opened() as workspace:
-        held = [workspace.call_sync("pay", {}, call_id=name).confirmation.id for name in "ab"]
+        asked = [workspace.call_sync("pay", {}, conversation=name) for name in "ab"]
+        held = [one.confirmation.id for one in asked]
         (shop.tools / "hangs").touch()
         words = [sys.executable, "-c", APPROVE, str(shop.root), shop.place, *held]
         with warm_python.Popen(words, stdout=subprocess.PIPE, text=True) as dies:

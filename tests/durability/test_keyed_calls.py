@@ -149,13 +149,15 @@ def test_a_call_that_was_approved_twice_has_one_effect(shop: Shop) -> None:
     file = shop.root / "tools_md" / "pay.tool.md"
     file.write_text(f"{TOOL}\n## Safety\n\n- **Requires Confirmation**: true\n")
     with Workspace.open(shop.root, overrides={"store": shop.place}) as workspace:
-        asked = [
-            workspace.call_sync("pay", {"amount": 5}, call_id="order-1").confirmation.id
-            for _ in range(3)
-        ]
+
+        def ask() -> str:
+            pay = workspace.call_sync("pay", {"amount": 5}, call_id="order-1")
+            return pay.confirmation.id
+
         approve = workspace.confirmations.approve_sync
-        first, second = approve(asked[0]), approve(asked[1])
-        edited = approve(asked[2], {"amount": 6})
+        first = approve(ask())
+        second = approve(ask())
+        edited = approve(ask(), {"amount": 6})
 
     assert (first.attempts, second.attempts, second.data) == (1, 0, first.data)
     assert "the tool did not run again" in second.notes[-1]

@@ -373,12 +373,8 @@ class Confirmations:
 
     async def _record(self, one: Confirmation, result: Result, tool: CompiledTool) -> None:
         """Record the result of a decided call, where its host may ask for it again."""
-        if one.call.host_name is None or one.call.asked is not None:
-            return
-        try:
+        if one.call.host_name is not None and one.call.asked is None:
             await AROUND.run(lambda: record(self._store, one.id, result, tool.call_spec))
-        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
-            logged(error, "the result of the approved call %s was not recorded", one.id)
 
     async def _reject(self, one: Confirmation) -> None:
         await self._claim(one, "rejected")
@@ -419,13 +415,13 @@ class Confirmations:
             result = await self._dispatcher.run(at)
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self._dispatcher.denied(call, error, began, by)
-        await self._record(one, result, tool)
-        if ready.state == "running":
-            try:
+        try:
+            if ready.state == "running":
                 state: ConfirmationState = "edited" if decision.arguments else "approved"
                 await AROUND.run(lambda: self._store.confirmations.end(one.id, state))
-            except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
-                logged(error, "the end of the approved call %s was not recorded", one.id)
+            await self._record(one, result, tool)
+        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+            logged(error, "the end of the approved call %s was not recorded", one.id)
         return result._replace(notes=(*ready.notes, *result.notes))
 
     async def _checked(

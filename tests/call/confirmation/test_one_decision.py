@@ -1,6 +1,7 @@
 """A pending call runs at most once, as shown, and only by a user who may approve it."""
 
 import asyncio
+import math
 import tempfile
 from pathlib import Path
 
@@ -49,10 +50,11 @@ class PendingCallMachine(RuleBasedStateMachine):
         kind = "review" if number > 5 else "confirm"
         assert result.outcome == kind
         assert f"number: {number}" in result.confirmation.prompt
-        self.known[result.confirmation.id] = {
+        # An identical call that waits is the same one; a crisis review waits without an end.
+        self.known.setdefault(result.confirmation.id, {
             "number": number, "user": user, "kind": kind, "state": "pending",
-            "version": self.version, "until": self.now + LIFE_S,
-        }  # fmt: skip
+            "version": self.version, "until": math.inf if kind == "review" else self.now + LIFE_S,
+        })  # fmt: skip
         return result.confirmation.id
 
     @rule(target=holds, number=st.integers(0, 9), user=USERS)

@@ -32,10 +32,10 @@ def holder(kiosk: Kiosk) -> Any:
     """Make the client of a user whose token has these rights."""
     opened: list[httpx.Client] = []
 
-    def make(*may: Any, user: str = "ana") -> httpx.Client:
-        token = f"{user}-may-{'-'.join(may)}-and-no-more"
+    def make(*may: Any, user: str = "ana", roles: tuple[str, ...] = ()) -> httpx.Client:
+        token = f"{user}-{'-'.join(roles)}-may-{'-'.join(may)}-and-no-more"
         digest = hashlib.sha256(token.encode()).hexdigest()
-        kiosk.known = [*kiosk.known, TokenSettings(digest, user, may)]
+        kiosk.known = [*kiosk.known, TokenSettings(digest, user, may, roles=roles)]
         opened.append(kiosk.client(token))
         return opened[-1]
 
@@ -153,6 +153,59 @@ def test_nobody_approves_a_review_of_an_own_call(
 
     assert (denied["outcome"], denied["error"]["code"]) == ("denied", "review_required")
     assert decide(olga, pending, "approve").json()["outcome"] == "ok"
+
+
+APPROVED = "## Approval\n\n- **When**: always\n- **By**: chef\n\n## Safety\n"
+
+
+def change_the_order(kiosk: Kiosk, instead: str) -> None:
+    definition = kiosk.folder / "tools_md" / "order.tool.md"
+    text = definition.read_text("utf-8").partition("## Safety\n")[0]
+    definition.write_text(text + instead, "utf-8")
+    kiosk.workspace.reload()
+    for change in kiosk.workspace.changes.list_sync():
+        kiosk.workspace.changes.accept_sync(change.name)
+
+
+@pytest.mark.parametrize("of_a_run", [False, True])
+def test_a_person_with_the_role_approves_and_an_operator_without_it_does_not(
+    kiosk: Kiosk, holder: Callable[..., httpx.Client], *, of_a_run: bool
+) -> None:
+    change_the_order(kiosk, APPROVED.removesuffix("## Safety\n"))
+    ana = holder(*ALL_RIGHTS, roles=("chef",))
+    if of_a_run:
+        run = ana.post("/api/skills/dine/run", json={"inputs": {"dish": "soup"}}).json()
+        pending = run["confirmation"]["id"]
+    else:
+        pending = pending_by(ana)
+
+    for client, user in (
+        (ana, "the caller"),
+        (holder("operate", user="olga"), "an operator"),
+        (holder("decide", user="bob", roles=("waiter",)), "another role"),
+        (holder("call", user="cara", roles=("chef",)), "no right to decide"),
+    ):
+        answer = decide(client, pending, "approve")
+        assert answer.json().get("outcome") != "ok", user
+    assert kiosk.orders() == []
+    dora = holder("decide", user="dora", roles=("chef",))
+    if not of_a_run:
+        assert pending in [one["id"] for one in dora.get("/api/pending").json()]
+    assert decide(dora, pending, "approve").json()["outcome"] == "ok"
+    assert len(kiosk.orders()) == 1
+
+
+def test_the_approver_does_not_review_a_crisis(
+    kiosk: Kiosk, holder: Callable[..., httpx.Client]
+) -> None:
+    change_the_order(kiosk, APPROVED + "\n- **Crisis When**: `count > 0`\n")
+    pending = pending_by(holder("call"))
+
+    for user in ("dora", "emil"):
+        chef = holder("decide", user=user, roles=("chef",))
+        assert decide(chef, pending, "approve").json()["outcome"] == "review"
+    assert kiosk.orders() == []
+    assert decide(holder("operate", user="olga"), pending, "approve").json()["outcome"] == "ok"
 
 
 def test_a_revoked_token_and_its_session_end_at_once(

@@ -12,7 +12,9 @@ from toolmd import Decision, Workspace, parse_tool
 from toolmd._parse import parse_tool as read_tool
 from toolmd._types.decision import Approver
 from toolmd._types.identity import Identity
+from toolmd._types.verdict import Action, Verdict
 from toolmd.config import load_settings
+from toolmd.hooks import hookimpl
 
 PARAMETERS = """### amount
 
@@ -461,3 +463,103 @@ def test_a_run_waits_for_the_approval_of_its_call(shop, tmp_path) -> None:
     assert done(tmp_path) == []
     assert code(decide(one.id, user="eve", roles=["manager"])) == "ok"
     assert done(tmp_path) == ["500"]
+
+
+def test_a_run_asks_its_user_first_and_then_the_approver(shop, tmp_path) -> None:
+    (tmp_path / "skills_md").mkdir()
+    (tmp_path / "skills_md/refund-order.skill.md").write_text(SKILL)
+    workspace = shop(extra="\n## Safety\n\n- **Requires Confirmation**: yes\n")
+    decide = workspace.confirmations.approve_sync
+
+    first = workspace.run_sync("refund_order", {"amount": 500}, user="ana").confirmation
+    second = decide(first.id, user="ana")
+    assert (first.kind, second.outcome) == ("confirm", "review")
+    again = decide(second.confirmation.id, user="ana", roles=["manager"])
+    assert code(again) == "not_allowed"
+    assert done(tmp_path) == []
+    assert code(decide(second.confirmation.id, user="eve", roles=["manager"])) == "ok"
+    assert done(tmp_path) == ["500"]
+
+
+CRISIS = "\n## Safety\n\n- **Crisis When**: `amount > 400`\n"
+
+
+def test_an_operators_review_is_no_matter_of_the_approver(shop, tmp_path) -> None:
+    workspace = shop(extra=CRISIS)
+    one = ask(workspace).confirmation
+    approve = workspace.confirmations.approve_sync
+
+    assert code(approve(one.id, user="eve", roles=["manager"])) == "review"
+    assert code(approve(one.id, user="max", roles=["manager"])) == "review"
+    assert done(tmp_path) == []
+    assert code(approve(one.id)) == "ok"
+    assert done(tmp_path) == ["500"]
+
+
+def test_a_crisis_in_a_run_is_no_matter_of_the_approver(shop, tmp_path) -> None:
+    (tmp_path / "skills_md").mkdir()
+    (tmp_path / "skills_md/refund-order.skill.md").write_text(SKILL)
+    workspace = shop(extra=CRISIS)
+    one = workspace.run_sync("refund_order", {"amount": 500}, user="ana").confirmation
+
+    decided = workspace.confirmations.approve_sync(one.id, user="eve", roles=["manager"])
+    assert code(decided) == "not_allowed"
+    assert done(tmp_path) == []
+
+
+def test_a_guards_own_review_stands_beside_the_approval(tmp_path) -> None:
+    class Guarded:
+        @hookimpl
+        def toolmd_guards(self, spec):
+            return [lambda call, arguments: Verdict(Action.REVIEW, "looks_odd", "It looks odd.")]
+
+    folder = Folder(tmp_path)
+    folder.write("tools_md/refund.tool.md", tool("refund", PARAMETERS, MANAGER))
+    folder.write("tools_md/refund.py", CODE)
+    folder.write("toolmd.toml", "")
+    with Workspace.open(tmp_path, plugins={"guarded": Guarded()}) as workspace:
+        approve = workspace.confirmations.approve_sync
+        one = ask(workspace).confirmation
+        assert code(approve(one.id, user="eve", roles=["manager"])) == "review"
+        assert done(tmp_path) == []
+        assert code(approve(one.id)) == "ok"
+
+
+def test_an_approval_that_a_review_did_not_need_is_asked_at_the_start(shop, clock) -> None:
+    approval = MANAGER.replace("amount > 100", "now > timestamp('2026-09-21T16:00:00Z')")
+    workspace = shop(approval, CRISIS)
+    one = ask(workspace).confirmation
+    assert one.approvals == ()
+
+    clock.now += 24 * 3600
+    again = workspace.confirmations.approve_sync(one.id)
+    assert again.outcome == "review"
+    assert [each.reason for each in again.confirmation.approvals][-1] == "review"
+
+
+def test_a_text_shows_what_cannot_be_seen(shop) -> None:
+    workspace = shop()
+    arguments = {"amount": 500, "order_id": "a\u200b\u202e-1\n"}
+    prompt = workspace.call_sync("refund", arguments, user="ana").confirmation.prompt
+
+    assert prompt.isprintable()
+    assert 'for order "a<U+200B><U+202E>-1\\n"?' in prompt
+
+
+def test_calls_with_other_roles_do_not_wait_together(shop) -> None:
+    workspace = shop()
+    ids = [ask(workspace, roles=roles).confirmation.id for roles in ((), ("clerk",), ("clerk",))]
+
+    assert ids[0] != ids[1] == ids[2]
+
+
+def test_an_identical_call_waits_with_the_one_that_its_caller_confirmed(shop) -> None:
+    workspace = shop(extra="\n## Safety\n\n- **Requires Confirmation**: yes\n")
+    approve = workspace.confirmations.approve_sync
+    one = ask(workspace).confirmation
+    approve(one.id, user="ana")
+
+    again = ask(workspace)
+    assert (again.outcome, again.confirmation.id) == ("review", one.id)
+    approve(one.id, {"amount": 400}, user="eve", roles=["manager"])
+    assert ask(workspace).confirmation.id != one.id  # It waits with other arguments now.

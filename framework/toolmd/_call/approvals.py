@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
-from toolmd._expressions.templates import filled
+from toolmd._expressions.templates import fill
 from toolmd._types.approval import ALWAYS, OPERATOR_GROUP, Approval, OpenApproval
 from toolmd._types.call import Caller
 from toolmd._types.call_spec import ToolCallSpec
@@ -34,7 +34,7 @@ class Approvals:
     def _program(self, source: str) -> Program:
         return compile_expression(source, self._names)
 
-    def asked(
+    def numbers(
         self, arguments: Mapping[str, Any], caller: Caller, now: dt.datetime
     ) -> tuple[int, ...]:
         """Return the numbers of the approvals that a call needs; in doubt, it needs one."""
@@ -50,7 +50,7 @@ class Approvals:
         """Return the approvals that a call needs from now on, with their texts."""
         return tuple(
             self._open(number, self._groups[number][0], arguments, caller, now)
-            for number in self.asked(arguments, caller, now)
+            for number in self.numbers(arguments, caller, now)
         )
 
     def _open(
@@ -61,11 +61,11 @@ class Approvals:
         caller: Caller,
         now: dt.datetime,
     ) -> OpenApproval:
-        text, began = self.filled(one.text, arguments, caller, now), now.timestamp()
+        text, began = self.fill(one.text, arguments, caller, now), now.timestamp()
         escalate = tuple((began + each.after_s, each.to) for each in one.escalate)
         return OpenApproval(number, one.title or one.when, one.by, text, escalate)
 
-    def filled(
+    def fill(
         self,
         text: str,
         arguments: Mapping[str, Any],
@@ -74,7 +74,7 @@ class Approvals:
     ) -> str:
         """Return a text for a person with the value of each `{expression}`."""
         values = {**arguments, CALLER: caller_values(caller)}
-        return filled(text, lambda cel: _value(self._program(cel), values, now))
+        return fill(text, lambda cel: _value(self._program(cel), values, now))
 
     def expires_s(self, opened: tuple[OpenApproval, ...]) -> float | None:
         """Return how long a call waits for these approvals, in seconds; None for no limit."""
@@ -91,7 +91,7 @@ class Approvals:
     ) -> bool:
         """Return whether a person may give an approval, by the person's identity of now."""
         if one.number == OPERATOR_GROUP:
-            return True
+            return who.user is None
         if who.user is None:
             return False
         if not set(one.roles(now.timestamp())).isdisjoint(who.roles):

@@ -4,22 +4,24 @@ import datetime as dt
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from time import perf_counter
 from typing import Any, Protocol
 
 from toolmd._call.arguments import mismatch
 from toolmd._call.audit.recorder import Recorder
-from toolmd._call.checks import OF_WORDS, Passage
+from toolmd._call.checks import Passage
 from toolmd._call.compiled import CompiledTool
+from toolmd._call.corrections import find_corrected, identity_of, text_of
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.keyed import record, recorded
+from toolmd._call.prompts import show, who_may, words_of
 from toolmd._call.result import REPLACES, answered
 from toolmd._call.threads import AROUND
 from toolmd._store.confirmations import ConfirmationStore
 from toolmd._store.store import Store
-from toolmd._types.approval import OPERATOR_GROUP, Approved, OpenApproval, either
+from toolmd._types.approval import OPERATORS_REVIEW, Approved, OpenApproval
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
@@ -28,21 +30,16 @@ from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.quota import FAR
 from toolmd._types.registry import Registry
 from toolmd._types.result import EventListener, Result
-from toolmd._types.schema import Schema
 from toolmd._types.settings import Settings
 from toolmd._types.verdict import Action, Problem, Verdict
-from toolmd._types.visible import value_text, visible
 from toolmd._validation import (
     ArgumentsValidator,
     InvalidArgumentsError,
     MalformedError,
-    read_object,
 )
-from toolmd._validation.redact import HIDDEN, changes, redacted, redacted_value
-from toolmd.errors import UnreachableError, hidden, logged
+from toolmd._validation.redact import HIDDEN, changes, redacted_value
+from toolmd.errors import UnreachableError, logged
 
-MAX_WORDS = 400
-"""The most characters of the user's words that a question shows, the last ones."""
 SPARE_S = 10.0
 """How much longer than its wait and its Timeout an approved call may take, in seconds."""
 NOT_YOURS = (
@@ -130,8 +127,8 @@ class Confirmations:
         approvals, own = await self._approvals_of(tool, call, arguments, verdict, now)
         if own is not None and verdict.code != "confirmation_stale":
             verdict = own
-        words = _words_of(tool, call, arguments, verdict)
-        shown, prompt = _shown_of(tool, call, arguments, words, () if own else approvals)
+        words = words_of(tool, call, arguments, verdict)
+        shown, prompt = show(tool, call, arguments, words, () if own else approvals)
         one = Confirmation(
             "", prompt, call_spec.safety.sensitivity or "low",
             "review" if verdict.action is Action.REVIEW and own is None else "confirm",
@@ -172,8 +169,8 @@ class Confirmations:
         opened = tool.approvals.open(arguments, call.caller, moment)
         if not opened:
             return (), None
-        if "review_required" in {verdict.code, *(one.code for one in verdict.details)}:
-            opened += (OpenApproval(OPERATOR_GROUP, "review", ("operator",)),)
+        if _needs_operator(verdict):
+            opened += (OPERATORS_REVIEW,)
         at = Passage(call, 0.0)
         at.arguments = dict(arguments)
         own = await tool.asks_caller(at)
@@ -226,7 +223,7 @@ class Confirmations:
         who = Approver(user, by)
         if one is not None and one.call.asked is None:
             edit = {name: given[name] for name in given
-                    if _text(given, name) != _text(one.call.arguments, name)}  # fmt: skip
+                    if text_of(given, name) != text_of(one.call.arguments, name)}  # fmt: skip
         if one is not None and one.kind == "review" and one.call.key == call.key:
             who = Approver(None, by)
         decision = Decision.edit(edit) if edit else Decision.approve()
@@ -252,14 +249,17 @@ class Confirmations:
         arguments = (await tool.read(call)).arguments
         verdict = Verdict(Action.REVIEW, "approval_required")
         opened, _ = await self._approvals_of(tool, call, arguments, verdict, self._clock())
-        if len(opened) > 1:
+        at = Passage(await self._dispatcher.with_crisis_flag(call), 0.0)
+        at.arguments = arguments
+        in_crisis = at.call.caller.crisis and not tool.call_spec.read_only
+        if opened and (len(opened) > 1 or in_crisis or tool.escalates(at)):
             message = "A run can't wait for several approvals: call the tool outside of it."
             raise deny("not_allowed", message)
         if opened:
             if who.user is not None and who.user == call.caller.user:
                 raise deny("not_allowed", "Nobody approves their own call.")
             call = call._replace(arguments=arguments)
-            self._given(tool, Confirmation("", "", call=call, approvals=opened), who)
+            self._yes_of(tool, Confirmation("", "", call=call, approvals=opened), who)
         return bool(opened)
 
     def pending(
@@ -309,7 +309,7 @@ class Confirmations:
             approves = one.kind == "review" and bool(one.approvals) and key is None
             given = None
             if approves and not withdrawn:
-                given = self._given(await self._dispatcher.find(call), one, who)
+                given = self._yes_of(await self._dispatcher.find(call), one, who)
             if call.asked is None and decision.kind == "reject":
                 await self._reject(one)
             tool = await self._dispatcher.find(call)
@@ -439,19 +439,18 @@ class Confirmations:
         escalated = verdict.action is Action.REVIEW and one.kind != "review"
         if escalated and one.approvals:
             return await self._ask_approvers(tool, one, runs, arguments, verdict, notes)
-        codes = {verdict.code, *(each.code for each in verdict.details)}
-        if "approval_required" in codes and not one.call.is_of_a_run:
-            moment = dt.datetime.fromtimestamp(self._clock(), dt.UTC)
-            asked = tool.approvals.asked(arguments, call.caller, moment)
-            needed = {*asked, *([OPERATOR_GROUP] if "review_required" in codes else [])}
-            escalated = not needed <= {each.number for each in one.approvals}
+        if tool.approvals and one.call.asked is None and not one.call.is_of_a_run:
+            now = self._clock()
+            needed, _ = await self._approvals_of(tool, call, arguments, verdict, now)
+            known = {each.number for each in one.approvals}
+            escalated = escalated or not {each.number for each in needed} <= known
         # An edited critical call is shown again, with the values that would run.
         if escalated or (edit and tool.call_spec.safety.sensitivity == "critical"):
             await self._claim(one, "edited")
             verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
             return await self.add(tool, runs, arguments, verdict, notes, by)
         await tool.limits.check(call, arguments)
-        shown, prompt = _shown_of(tool, runs, arguments, approvals=one.approvals)
+        shown, prompt = show(tool, runs, arguments, approvals=one.approvals)
         bound = self._hash_of(tool, arguments)
         stored = one._replace(
             call=call._replace(arguments=arguments), shown=shown, prompt=prompt, bound_to=bound
@@ -461,7 +460,7 @@ class Confirmations:
         await self._won(one, lambda: self._store.confirmations.begin(stored, now, seconds))
         return stored._replace(call=runs, notes=notes, state="running")
 
-    def _given(self, tool: CompiledTool, one: Confirmation, who: Approver) -> Approved:
+    def _yes_of(self, tool: CompiledTool, one: Confirmation, who: Approver) -> Approved:
         """Return the yes of a person, with the approvals it may count for.
 
         Raises CallDenied where the person may give none of those that are open.
@@ -473,7 +472,7 @@ class Confirmations:
             each.number for each in one.approvals
             if tool.approvals.may_give(each, who, arguments, one.call.caller, moment)
         )  # fmt: skip
-        needed = " and ".join(dict.fromkeys(_named(each, now) for each in one.approvals))
+        needed = " and ".join(dict.fromkeys(who_may(each, now) for each in one.approvals))
         if who.user is not None and who.user in one.proposed_by:
             raise deny("not_allowed", f"You edited this call, so another {needed} approves it.")
         if not mine:
@@ -503,14 +502,15 @@ class Confirmations:
         if not decision.arguments:
             after = one._replace(approved=(*one.approved, given))
         else:
-            after = await self._proposed(tool, one, decision.arguments, given)
+            after = await self._propose(tool, one, decision.arguments, given)
         if not after.is_approved():
             now = self._clock()
-            await self._won(one, lambda: self._store.confirmations.advance(after, one, now))
+            advance = self._store.confirmations.advance
+            await self._won(one, lambda: advance(after, one, now, edited=bool(decision.arguments)))
             await self._dispatcher.recorder.waits(after, tool, by)
         return after
 
-    async def _proposed(
+    async def _propose(
         self, tool: CompiledTool, one: Confirmation, edit: Mapping[str, Any], given: Approved
     ) -> Confirmation:
         """Return a call as an approver edited it: another person approves what it says now."""
@@ -520,7 +520,7 @@ class Confirmations:
         now = self._clock()
         approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
         runs = call._replace(arguments=arguments, caller=one.call.caller)
-        shown, prompt = _shown_of(tool, runs, arguments, approvals=approvals)
+        shown, prompt = show(tool, runs, arguments, approvals=approvals)
         return one._replace(
             call=runs, shown=shown, prompt=prompt, bound_to=self._hash_of(tool, arguments),
             notes=(*one.notes, *changes(before, arguments, tool.call_spec.parameters)),
@@ -540,7 +540,7 @@ class Confirmations:
         """Store a call that its caller confirmed for its approvers, under the same id."""
         now = self._clock()
         approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
-        shown, prompt = _shown_of(tool, call, arguments, approvals=approvals)
+        shown, prompt = show(tool, call, arguments, approvals=approvals)
         after = one._replace(
             kind="review", call=call, shown=shown, prompt=prompt, approvals=approvals, notes=notes,
             code=verdict.code, reason=verdict.message, bound_to=self._hash_of(tool, arguments),
@@ -624,7 +624,7 @@ class Confirmations:
             raise deny("confirmation_used", f"This call was decided before: {one.state}.")
         is_own = user is not None and user == one.call.caller.user
         if one.kind == "review" and is_own and not drops and one.approvals:
-            needed = " and ".join(_named(each, self._clock()) for each in one.approvals)
+            needed = " and ".join(who_may(each, self._clock()) for each in one.approvals)
             raise deny("not_allowed", f"Nobody approves their own call: it waits for {needed}.")
         if one.kind == "review" and is_own and not drops:
             raise deny("review_required", NOT_YOURS)
@@ -658,6 +658,12 @@ class Confirmations:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+def _needs_operator(verdict: Verdict) -> bool:
+    """Return whether a call needs a review besides the approvals that its file states."""
+    codes = {one.code for one in verdict.details} or {verdict.code}
+    return verdict.action is Action.REVIEW and codes != {"approval_required"}
+
+
 async def _check(tool: CompiledTool, call: Call) -> tuple[dict[str, Any], Verdict]:
     """Return the arguments of a call and the verdict on it, as all checks are now.
 
@@ -668,64 +674,6 @@ async def _check(tool: CompiledTool, call: Call) -> tuple[dict[str, Any], Verdic
     if verdict.action is Action.DENY:
         raise overruled(verdict)
     return at.arguments, verdict
-
-
-def prompt_of(
-    call_spec: ToolCallSpec, shown: Mapping[str, Any], given: object, words: str = ""
-) -> str:
-    """Return `I'd like to create reminder: title: Walk, days: 1,2. Is this correct?`.
-
-    Args:
-        call_spec: The tool's.
-        shown: The arguments with defaults, without Sensitive values.
-        given: What the call gave, an object or its JSON text; defaults are not named.
-        words: A sentence with the user's words.
-    """
-    names = given if isinstance(given, Mapping) else read_object(given)
-    lists = {one.name for one in call_spec.parameters if one.shape.types == ("array",)}
-    told = ", ".join(f"{name}: {value_text(shown[name], is_list=name in lists)}"
-                     for name in shown if name in names)  # fmt: skip
-    what = call_spec.name.replace("_", " ").replace("-", " ")
-    critical = call_spec.safety.sensitivity == "critical"
-    ending = "Please confirm these details are correct." if critical else "Is this correct?"
-    return f"I'd like to {what}{': ' if told else ''}{told}.{words} {ending}"
-
-
-def _named(one: OpenApproval, now: float) -> str:
-    """Return who may give an approval by now, in words."""
-    return one.whose if isinstance(one.by, str) else either(one.roles(now))
-
-
-def _shown_of(
-    tool: CompiledTool,
-    call: Call,
-    arguments: Mapping[str, Any],
-    words: str = "",
-    approvals: tuple[OpenApproval, ...] = (),
-) -> tuple[Mapping[str, Any], str]:
-    """Return what a person sees of a call: its arguments, and the question with the `words`."""
-    asked, spec = call.asked, tool.call_spec
-    if asked is not None:
-        return asked.defaults, asked.prompt
-    shown = redacted(arguments, spec.parameters) if tool.holds_sensitive else dict(arguments)
-    texts = [one.text for one in approvals if one.text]
-    if not approvals and spec.safety.text is not None:
-        texts = [tool.approvals.filled(spec.safety.text, arguments, call.caller)]
-    return shown, " ".join((*texts, prompt_of(spec, shown, call.arguments, words)))
-
-
-def _words_of(
-    tool: CompiledTool, call: Call, arguments: Mapping[str, Any], verdict: Verdict
-) -> str:
-    """Return the sentence with the user's words, where these are in doubt; else nothing."""
-    codes = {verdict.code, *(one.code for one in verdict.details)}
-    said = " ".join(" ".join((*call.caller.earlier, call.caller.message)).split())
-    if not said or not codes & OF_WORDS:
-        return ""
-    with tool.hiding(arguments):
-        said = hidden(said)
-    said = visible(said)
-    return f" You said: “{said if len(said) <= MAX_WORDS else f'…{said[-MAX_WORDS:]}'}”."
 
 
 def _asked_again(one: Confirmation) -> Confirmation:
@@ -780,81 +728,15 @@ def _add_replacing(
     A repeated call waits for the confirmation that is there already.
     """
     call = one.call
-    if not call.is_of_a_run and call.asked is None:
-        for same in store.pending(one.created, call.tool, user=call.caller.user):
-            is_free = not same.call.is_of_a_run and same.call.asked is None
-            if is_free and _identity(same) == _identity(one):
-                return same._replace(call=same.call._replace(id=call.id))
-    if call.caller.conversation is not None and not call.is_of_a_run and call.asked is None:
-        old = _corrected(call_spec, call, store.pending(one.created, call.tool))
+    same = identity_of(one)
+    if same is not None and (known := store.find_same(same, one.created)) is not None:
+        return known._replace(call=known.call._replace(id=call.id))
+    if same is not None and call.caller.conversation is not None:
+        old = find_corrected(
+            call_spec, call, store.pending(one.created, call.tool, user=call.caller.user)
+        )
         if old is not None and store.claim(old.id, "superseded", one.created):
             notes = (*one.notes, REPLACES.format(old.id))
             one = one._replace(replaces=(old.id,), notes=notes)
-    store.add(one)
-    return one
-
-
-def _identity(one: Confirmation) -> tuple[object, ...]:
-    """Return what two calls have in common that one decision is for."""
-    call, caller = one.call, one.call.caller
-    exact = json.dumps(call.arguments, sort_keys=True, default=str)
-    facts = sorted(caller.context.items())
-    return one.kind, one.state, one.bound_to, exact, caller.user, caller.conversation, facts
-
-
-def _corrected(
-    call_spec: ToolCallSpec, call: Call, pending: Iterable[Confirmation]
-) -> Confirmation | None:
-    """Return the pending call that this call corrects, or None.
-
-    A correction has the same tool, user and conversation, comes later in it, keeps what the call
-    is about and changes something else. What a call is about are its required texts, such as a
-    title or a list of names; a call of a tool without any keeps some other required argument.
-    Of several, the most similar one is meant; where two are as similar, none is.
-    """
-    arguments = call.arguments
-    assert isinstance(arguments, Mapping)
-    required = [parameter for parameter in call_spec.parameters if parameter.required]
-    names = {p.name for p in required if _names_something(p.shape)} or {p.name for p in required}
-    kept = [
-        (_kept(arguments, one.call.arguments, names), one)
-        for one in pending
-        if _comes_before(one, call)
-    ]
-    most = max((count for count, _ in kept), default=0)
-    similar = [one for count, one in kept if count == most]
-    return similar[0] if most and len(similar) == 1 else None
-
-
-def _comes_before(one: Confirmation, call: Call) -> bool:
-    """Return whether a pending call is of an earlier message of the same conversation."""
-    before = one.call
-    return (
-        one.kind == "confirm"
-        and one.state == "pending"
-        and not before.is_of_a_run
-        and before.asked is None
-        and (before.tool, before.caller.user) == (call.tool, call.caller.user)
-        and before.caller.conversation == call.caller.conversation
-        # The calls of one reply or message belong together.
-        and (before.reply is None or before.reply != call.reply)
-        and not (call.caller.message and before.caller.message == call.caller.message)
-    )
-
-
-def _kept(new: Mapping[str, Any], old: Any, names: set[str]) -> int:
-    """Return how many arguments a correction keeps; 0 if it is none."""
-    every = new.keys() | old.keys()
-    equal = {name for name in every if _text(new, name) == _text(old, name)}
-    return len(equal) if equal & names and equal < every else 0
-
-
-def _text(arguments: Any, name: str) -> str:
-    # As JSON text, where true is not 1.
-    return json.dumps(arguments[name], sort_keys=True, default=str) if name in arguments else ""
-
-
-def _names_something(shape: Schema) -> bool:
-    if shape.items is not None:
-        return _names_something(shape.items)
-    return shape.types == ("string",) and shape.enum is None and shape.format is None
+    stored = store.add(one, same)
+    return stored._replace(call=stored.call._replace(id=call.id))

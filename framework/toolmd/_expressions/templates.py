@@ -1,8 +1,9 @@
 """Text with `{expression}` in it: its pieces, and the text with their values."""
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from toolmd._types.visible import value_text
 
 
 def pieces(text: str) -> Iterator[tuple[str, bool]]:
@@ -20,13 +21,9 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
         yield text[at:], False
 
 
-def filled(text: str, evaluate: Callable[[str], Any]) -> str:
-    """Return a text with the value of each expression in it."""
-    return "".join(_shown(evaluate(one)) if is_code else one for one, is_code in pieces(text))
-
-
-def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def fill(text: str, evaluate: Callable[[str], Any]) -> str:
+    """Return a text for a person with the value of each expression in it."""
+    return "".join(value_text(evaluate(one)) if is_code else one for one, is_code in pieces(text))
 
 
 def closing_brace(text: str, start: int) -> int:

@@ -29,18 +29,30 @@ class ConfirmationStore(StorePart):
 
     wait_s = 10.0
 
-    def add(self, one: Confirmation) -> None:
-        """Store a confirmation; clean those that expired, and delete them in the end."""
+    def find_same(self, same: str, now: float) -> Confirmation | None:
+        """Return the pending confirmation of an identical call; None where there is none."""
+        with self._read() as tx:
+            return _find_same(tx, same, tx.now(now))
+
+    def add(self, one: Confirmation, same: str | None = None) -> Confirmation:
+        """Store a confirmation, and return it; or return the one of an identical call.
+
+        Those that expired are cleaned, and deleted in the end. `same` is what identical calls have
+        in common.
+        """
         assert one.expires is not None
         with self._write() as tx:
             now = tx.now(one.created)
+            if same is not None and (known := _find_same(tx, same, now)) is not None:
+                return known
             tx.execute(
-                "INSERT INTO confirmation VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                one.id, one.call.tool, one.call.caller.user, one.call.host_name, one.state, now,
-                now + (one.expires - one.created), json.dumps(one),
+                "INSERT INTO confirmation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                one.id, one.call.tool, one.call.caller.user, one.call.host_name, same, one.state,
+                now,                now + (one.expires - one.created), json.dumps(one),
             )  # fmt: skip
             tx.execute("DELETE FROM confirmation WHERE expires < ?", now - KEPT_S)
             _clean(tx, now)
+        return one
 
     def get(self, confirmation_id: str, now: float) -> Confirmation | None:
         """Return a confirmation by its id, in its state by now."""
@@ -79,8 +91,13 @@ class ConfirmationStore(StorePart):
                 moment + seconds, json.dumps(one), one.id, moment,
             ) == 1  # fmt: skip
 
-    def advance(self, one: Confirmation, before: Confirmation, now: float) -> bool:
-        """Store a pending call after a step of its decision; False where it changed meanwhile."""
+    def advance(
+        self, one: Confirmation, before: Confirmation, now: float, *, edited: bool = False
+    ) -> bool:
+        """Store a pending call after a step of its decision; False where it changed meanwhile.
+
+        An edited call is no longer identical with the one that was made.
+        """
         assert one.expires is not None
         with self._write() as tx:
             moment = tx.now(now)
@@ -90,8 +107,9 @@ class ConfirmationStore(StorePart):
             if was is None or any(getattr(was, s) != getattr(before, s) for s in steps):
                 return False
             return tx.change(
-                "UPDATE confirmation SET data = ?, expires = ? WHERE id = ?",
-                json.dumps(one), moment + (one.expires - now), one.id,
+                "UPDATE confirmation SET data = ?, same = CASE WHEN ? THEN NULL ELSE same END,"
+                " expires = ? WHERE id = ?",
+                json.dumps(one), edited, moment + (one.expires - now), one.id,
             ) == 1  # fmt: skip
 
     def end(self, confirmation_id: str, state: ConfirmationState) -> None:
@@ -138,6 +156,15 @@ class ConfirmationStore(StorePart):
                 after = one.created, one.id
             if len(rows) < SOME:
                 return
+
+
+def _find_same(tx: "Transaction", same: str, now: float) -> Confirmation | None:
+    rows = tx.execute(
+        "SELECT * FROM confirmation WHERE same = ? AND state = 'pending'"
+        " AND expires > ? ORDER BY created", same, now,
+    )  # fmt: skip
+    found = (_read(row, now) for row in rows)
+    return next((one for one in found if one.state == "pending"), None)
 
 
 def _clean(tx: "Transaction", now: float) -> None:

@@ -4,9 +4,10 @@ VERSION = 7
 """The version of the tables; it grows when an older release could not read or finish records."""
 TABLES = """
 CREATE TABLE confirmation (
-    id TEXT PRIMARY KEY, tool TEXT NOT NULL, caller TEXT, host_call TEXT, state TEXT NOT NULL,
+    id TEXT PRIMARY KEY, tool TEXT NOT NULL, caller TEXT, host_call TEXT, same TEXT, state TEXT NOT NULL,
     created DOUBLE PRECISION NOT NULL, expires DOUBLE PRECISION NOT NULL, data TEXT NOT NULL);
 CREATE INDEX confirmation_host_call ON confirmation (host_call) WHERE host_call IS NOT NULL;
+CREATE INDEX confirmation_same ON confirmation (same) WHERE state = 'pending';
 CREATE INDEX confirmation_expires ON confirmation (expires);
 CREATE INDEX confirmation_open ON confirmation (created, id)
     WHERE state IN ('pending', 'running');

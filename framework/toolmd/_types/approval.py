@@ -112,6 +112,10 @@ class OpenApproval(NamedTuple):
         return tuple(dict.fromkeys((*own, *more)))
 
 
+OPERATORS_REVIEW = OpenApproval(OPERATOR_GROUP, "review", ("operator",))
+"""The review of a crisis or a guard, which an operator gives beside the approvals."""
+
+
 class Approved(NamedTuple):
     """A person's yes to a pending call."""
 
@@ -124,13 +128,13 @@ class Approved(NamedTuple):
     """The numbers of the approvals that the person may give; the yes counts for one of them."""
 
 
-def covered(numbers: tuple[int, ...], given: tuple[Approved, ...]) -> int:
+def count_covered(numbers: tuple[int, ...], given: tuple[Approved, ...]) -> int:
     """Return how many of these approvals are given, each by another person."""
     if not numbers:
         return 0
     first, rest = numbers[0], numbers[1:]
-    found = [covered(rest, given)]
+    found = [count_covered(rest, given)]
     for place, one in enumerate(given):
         if first in one.counts_for:
-            found.append(1 + covered(rest, given[:place] + given[place + 1 :]))
+            found.append(1 + count_covered(rest, given[:place] + given[place + 1 :]))
     return max(found)

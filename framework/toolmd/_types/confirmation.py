@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
-from toolmd._types.approval import Approved, OpenApproval, covered
+from toolmd._types.approval import Approved, OpenApproval, count_covered
 from toolmd._types.brief import brief
 from toolmd._types.call import Call
 from toolmd._types.quota import FAR
@@ -88,7 +88,7 @@ class Confirmation(NamedTuple):
     def is_approved(self) -> bool:
         """Return whether all approvals that the call needs are given, each by another person."""
         numbers = tuple(one.number for one in self.approvals)
-        return covered(numbers, self.approved) == len(numbers)
+        return count_covered(numbers, self.approved) == len(numbers)
 
     def may_interest(self, roles: Collection[str], now: float) -> bool:
         """Return whether a person may give one of its approvals by now.

@@ -84,13 +84,13 @@ class TokenSettings:
     """The user of calls with this token."""
     may: tuple[Right, ...] = ("call",)
     """The rights. `call`: call tools, handle replies, run skills. `decide`: approve, edit, reject
-    or answer this user's own pending calls. `operate`: reviews and runs of others, policy changes,
-    audit and diagnostics. `act_as`: call for the users that its requests name, for the backend of
-    an app. A model's host gets `call` only."""
+    or answer this user's own pending calls, and give the Approvals of this user's roles. `operate`:
+    reviews and runs of others, policy changes, audit and diagnostics. `act_as`: call for the users
+    that its requests name, for the backend of an app. A model's host gets `call` only."""
     context: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The allowed values of each fact: `{"patient": ("P-1001",)}`; the only one is the default."""
     roles: tuple[str, ...] = ()
-    """The roles of the user, which a guard reads as `call.caller.roles`."""
+    """The roles of the user, for Allowed Roles, Approval, rules and guards."""
     act_as: ActAsSettings = field(default_factory=ActAsSettings)
     """What a token that may `act_as` others states about them."""
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -69,10 +70,10 @@ def compare(root: Path, settings: Settings, revision: str) -> Comparison:
         repository.write(commit, (*before.tools, *before.skills), old_root)
         olds = _definitions(old_root, before)
     news = _definitions(root, settings)
-    return _compared(commit[:7], (before, olds), (settings, news))
+    return _compare(commit[:7], (before, olds), (settings, news))
 
 
-def _compared(
+def _compare(
     commit: str,
     old: tuple[Settings, Mapping[str, _Definition]],
     new: tuple[Settings, Mapping[str, _Definition]],
@@ -80,8 +81,9 @@ def _compared(
     (before, olds), (after, news) = old, new
     found: list[Diagnostic] = []
     weaker = stricter = unchanged = 0
-    for key in hold_settings(before, after)[1]:
-        found.append(_warning(_line("toolmd.toml", 1), f"the setting {key} is weaker"))
+    file = "toolmd.toml" if after.file is None else after.file.name
+    for key in hold_settings(replace(before, trust_edits=False), after)[1]:
+        found.append(_warning(_line(file, 1), f"the setting {key} is weaker"))
         weaker += 1
     minimum = before.safety.default_min, after.safety.default_min
     for name, was in olds.items():
@@ -93,9 +95,9 @@ def _compared(
             continue
         if name not in news or (now := news[name]).spec is None:
             continue
-        lost = _lost(was.spec, now.spec, minimum[1])
-        gained = _lost(now.spec, was.spec, minimum[0])
-        found += [_warning(_place(one, now), f"{name}: {_told(one, commit)}") for one in lost]
+        lost = _find_lost(was.spec, now.spec, minimum[1])
+        gained = _find_lost(now.spec, was.spec, minimum[0])
+        found += [_warning(_place(one, now), f"{name}: {_in_words(one, commit)}") for one in lost]
         weaker += len(lost)
         stricter += len({one.place for one in gained} - {one.place for one in lost})
         unchanged += not lost and not gained
@@ -106,7 +108,7 @@ def _compared(
     return Comparison(commit, tuple(found), weaker, stricter, unchanged, tuple(notes))
 
 
-def _lost(old: AnySpec, new: "AnySpec | None", minimum: float | None) -> tuple[Weakening, ...]:
+def _find_lost(old: AnySpec, new: "AnySpec | None", minimum: float | None) -> tuple[Weakening, ...]:
     assert new is not None
     if type(old) is not type(new):
         return (Weakening("Metadata", "a tool or a skill", "the other one"),)
@@ -118,7 +120,7 @@ def _warning(span: Span, message: str) -> Diagnostic:
     return Diagnostic(span, Code.WEAKENED_POLICY, Severity.WARNING, message, help_)
 
 
-def _told(one: Weakening, commit: str) -> str:
+def _in_words(one: Weakening, commit: str) -> str:
     return f"{one} (at {commit})" if one.after is not None else f"{one.gone} (it is at {commit})"
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolmd._call.confirmations import prompt_of
+from toolmd._call.prompts import prompt_of
 from toolmd._types.call_spec import Safety
 from toolmd._types.visible import visible
 

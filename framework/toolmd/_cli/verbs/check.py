@@ -79,7 +79,7 @@ def check(
     policy = _against(against, project) if against is not None else None
     if policy is not None:
         found = found._replace(diagnostics=(*found.diagnostics, *policy.diagnostics))
-    ignored = _ignored(project)
+    ignored = _codes_to_ignore(project)
     kept = tuple(d for d in found.diagnostics if not _is_ignored(d, ignored))
     left_out, found = len(found.diagnostics) - len(kept), found._replace(diagnostics=kept)
     report = REPORTS[output_format](found.diagnostics, found.lines or lines_below(found.root))
@@ -98,7 +98,7 @@ def check(
     return Answer(value, report or None, lines, ExitCode.FINDINGS if wrong else 0, notes)
 
 
-def _ignored(project: Path | None) -> tuple[str, ...]:
+def _codes_to_ignore(project: Path | None) -> tuple[str, ...]:
     if project is None and find_project(Path.cwd().resolve()) is None:
         return ()
     return load_settings(project).check.ignore

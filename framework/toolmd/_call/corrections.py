@@ -1,0 +1,83 @@
+"""Find the pending call that a later one repeats or corrects."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from toolmd._types.call import Call
+from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.confirmation import Confirmation
+from toolmd._types.schema import Schema
+
+
+def identity_of(one: Confirmation) -> str | None:
+    """Return what identical calls have in common: one decision is for all of them.
+
+    None for a call of a run, and for one whose server asks: they wait for themselves.
+    """
+    call, caller = one.call, one.call.caller
+    if call.is_of_a_run or call.asked is not None:
+        return None
+    # The arguments, the tool and its policy are in `bound_to`.
+    whose = [caller.user, caller.roles, caller.via, caller.conversation, caller.crisis]
+    said = json.dumps([one.kind, one.bound_to, whose, sorted(caller.context.items())])
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def find_corrected(
+    call_spec: ToolCallSpec, call: Call, pending: Iterable[Confirmation]
+) -> Confirmation | None:
+    """Return the pending call that this call corrects, or None.
+
+    A correction has the same tool, user and conversation, comes later in it, keeps what the call
+    is about and changes something else. What a call is about are its required texts, such as a
+    title or a list of names; a call of a tool without any keeps some other required argument.
+    Of several, the most similar one is meant; where two are as similar, none is.
+    """
+    arguments = call.arguments
+    assert isinstance(arguments, Mapping)
+    required = [parameter for parameter in call_spec.parameters if parameter.required]
+    names = {p.name for p in required if _names_something(p.shape)} or {p.name for p in required}
+    kept = [
+        (_count_kept(arguments, one.call.arguments, names), one)
+        for one in pending
+        if _comes_before(one, call)
+    ]
+    most = max((count for count, _ in kept), default=0)
+    similar = [one for count, one in kept if count == most]
+    return similar[0] if most and len(similar) == 1 else None
+
+
+def _comes_before(one: Confirmation, call: Call) -> bool:
+    """Return whether a pending call is of an earlier message of the same conversation."""
+    before = one.call
+    return (
+        one.kind == "confirm"
+        and one.state == "pending"
+        and not before.is_of_a_run
+        and before.asked is None
+        and (before.tool, before.caller.user) == (call.tool, call.caller.user)
+        and before.caller.conversation == call.caller.conversation
+        # The calls of one reply or message belong together.
+        and (before.reply is None or before.reply != call.reply)
+        and not (call.caller.message and before.caller.message == call.caller.message)
+    )
+
+
+def _count_kept(new: Mapping[str, Any], old: Any, names: set[str]) -> int:
+    """Return how many arguments a correction keeps; 0 if it is none."""
+    every = new.keys() | old.keys()
+    equal = {name for name in every if text_of(new, name) == text_of(old, name)}
+    return len(equal) if equal & names and equal < every else 0
+
+
+def text_of(arguments: Any, name: str) -> str:
+    # As JSON text, where true is not 1.
+    return json.dumps(arguments[name], sort_keys=True, default=str) if name in arguments else ""
+
+
+def _names_something(shape: Schema) -> bool:
+    if shape.items is not None:
+        return _names_something(shape.items)
+    return shape.types == ("string",) and shape.enum is None and shape.format is None

@@ -236,6 +236,7 @@ READERS: Mapping[str, Read] = {
     "safety.default_min": _confidence,
     "safety.floor": _confidence,
     "safety.crisis_words": _words,
+    "safety.crisis_message": _text,
     "safety.on_missing_confidence": _one_of("deny", "confirm"),
     "chat.model": _model,
     "chat.base_url": _url,

@@ -155,7 +155,7 @@ def test_a_medication_that_the_user_did_not_take_is_not_logged(call, message, co
 
 
 def test_a_question_about_a_medication_is_not_logged_before_the_user_confirms(call):
-    for message in ("Should I take aspirin?", "I did NOT take my aspirin"):
+    for message in ("Have I taken my aspirin?", "I have NOT taken my aspirin"):
         assert call("log_medication", VALID["log_medication"], message=message).outcome == "confirm"
 
 
@@ -164,7 +164,7 @@ def test_a_question_about_a_medication_is_not_logged_before_the_user_confirms(ca
     [
         "I want to kill myself and I took pills",
         "sometimes I want to DIE",
-        "I can\N{RIGHT SINGLE QUOTATION MARK}t go on",
+        "I can\N{RIGHT SINGLE QUOTATION MARK}t go on like this",
         "thinking of self-harm",
         "self harm",
         "I am worthless, end it",

@@ -583,13 +583,13 @@ def test_only_the_caller_and_the_approver_see_sensitive_values(shop: Open) -> No
         return {place for place, said in told.items() if "4711" in said}
 
     own, other = ask(50, "4711"), ask(50, "4712")
-    assert "pin: 4711" in own.prompt
+    assert 'pin: "4711"' in own.prompt
     assert own.prompt != other.prompt
     assert seen(own, user="ana") == {"prompt", "parameters", "all"}
     assert seen(own) == set()
 
     high = ask(500, "4711")
-    assert "pin: 4711" in high.prompt
+    assert 'pin: "4711"' in high.prompt
     assert seen(high, user="ben", roles=["manager"]) == {"prompt", "parameters", "all"}
     assert seen(high) == set()
 

@@ -77,9 +77,18 @@ def calls_of(folder: Path) -> list[str]:
     return ran.read_text().splitlines() if ran.exists() else []
 
 
-def open_shop(folder: Path) -> Workspace:
+def open_shop(folder: Path, expires: float = 600) -> Workspace:
     """Open the project with a store that survives its process."""
-    return Workspace.open(folder, overrides={"store": "sqlite"})
+    overrides = {"store": "sqlite", "confirmations.expires": expires}
+    return Workspace.open(folder, overrides=overrides)
+
+
+def change(folder: Path, name: str, old: str, new: str) -> None:
+    """Replace a text of a tool's file."""
+    file = folder / f"tools_md/{name}.tool.md"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
 
 
 ASK_TWICE = """\
@@ -140,3 +149,25 @@ def add_report(folder: Path) -> None:
         "from toolmd import Image\n\n\ndef report() -> Image:\n"
         "    return Image(b'\\x89PNG\\r\\n\\x1a\\n' + bytes(8), 'image/png')\n"
     )
+
+
+def add_many(folder: Path) -> None:
+    """Add a tool that reports its progress and returns 500 rows."""
+    (folder / "tools_md/many.tool.md").write_text(
+        REPORT.replace("report", "many").replace("object", "array")
+    )
+    (folder / "tools_md/many.py").write_text(
+        "async def many(*, context) -> list:\n"
+        "    await context.progress('half', 0.5)\n"
+        "    return [{'row': n, 'text': 'x' * 200} for n in range(500)]\n"
+    )
+
+
+def add_review(folder: Path) -> Path:
+    """Let refunds wait for a manager in place of the caller, and return the folder."""
+    change(folder, "refund", "## Safety\n- **Requires Confirmation**: true\n", """\
+## Approval
+- **When**: `amount > 100`
+- **By**: manager
+""")  # fmt: skip
+    return folder

@@ -1,6 +1,6 @@
 """The dialogue of a workspace and a host: offer tools, begin calls, carry out decisions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from toolmd._types.identity import is_for
 from toolmd._types.result import EventListener, Failure, Result
 from toolmd._types.run import JournalEntry
 from toolmd._workspace import Workspace
-from toolmd._workspace.background_loop import off_loop
+from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.names import Names
 
 CallerOf = Callable[[Any], Caller]
@@ -85,6 +85,14 @@ class Host:
             if called is None or (called.name not in suspended and is_for(called.spec, caller)):
                 shown.append(item)
         return shown
+
+    tools_sync = sync_of(tools, at="workspace._project")
+
+    async def finish(self, step: Coroutine[Any, Any, Result]) -> Result:
+        """Return the result of a step, such as `begin`."""
+        return await step
+
+    finish_sync = sync_of(finish, at="workspace._project")
 
     def names(self) -> Names:
         """Return the tools and skills of the snapshot by the names that models know."""
@@ -162,6 +170,26 @@ class Host:
                 ended = await reject(who)
         return ended
 
+    def edit_of(
+        self, call: HostCall, given: Mapping[str, Any], before: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return what a person changed: `null` for an optional argument that was taken out.
+
+        Args:
+            call: The call as the model made it.
+            given: All arguments, as the person left them.
+            before: The arguments as the person saw them; by default the model's.
+        """
+        written = call.arguments if isinstance(call.arguments, Mapping) else {}
+        before = written if before is None else before
+        edit = {k: v for k, v in given.items() if k not in before or before[k] != v}
+        called = self.names().find(call.name)
+        known = () if called is None else called.spec.parameters
+        edit |= {one.name: None for one in known
+                 if not one.required and one.name in written and one.name in before
+                 and one.name not in given}  # fmt: skip
+        return {k: v for k, v in edit.items() if k != CONFIDENCE}
+
     async def _ended(self, call: HostCall, one: Confirmation) -> Result:
         """Return what a decided question led to, or the question that came after it."""
         later = [kept for kept in await self.questions(call) if kept.state in UNDECIDED]
@@ -225,10 +253,3 @@ def approver_of(caller: Caller, told: Mapping[str, Any]) -> Approver:
     if user := told.get("user"):
         return Approver(user, told.get("by"), tuple(told.get("roles", ())))
     return Approver.of(caller)._replace(name=told.get("by"))
-
-
-def changed(call: HostCall, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments that a person changed."""
-    before = call.arguments if isinstance(call.arguments, Mapping) else {}
-    return {name: value for name, value in given.items()
-            if name != CONFIDENCE and (name not in before or before[name] != value)}  # fmt: skip

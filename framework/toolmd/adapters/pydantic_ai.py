@@ -21,7 +21,7 @@ from toolmd._types.call import Caller
 from toolmd._types.decision import Decision
 from toolmd._types.result import Event, EventListener, Result
 from toolmd._workspace import Workspace
-from toolmd.adapters._host import Host, HostCall, approver_of, changed
+from toolmd.adapters._host import Host, HostCall, approver_of
 
 _ANYTHING = SchemaValidator(core_schema.dict_schema())
 QUESTION = "question"
@@ -135,7 +135,7 @@ class ToolmdToolset(AbstractToolset[Any]):
         self, call: HostCall, tool_args: dict[str, Any], ctx: RunContext[Any], tell: EventListener
     ) -> Result:
         told = ctx.tool_call_metadata or {}
-        edit = changed(call, tool_args)
+        edit = self._host.edit_of(call, tool_args)
         decision = Decision.edit(edit) if edit else Decision.approve()
         if text := told.get("respond"):
             decision = Decision.respond(str(text))

@@ -264,8 +264,10 @@ def _given(parts: Parts) -> Step | None:
     if not spec.given:
         return None
     names = frozenset(p.name for p in spec.parameters)
-    lookups = [(one, [(name, compile_expression(cel, names)) for name, cel in one.arguments.items()])
-               for one in spec.given]  # fmt: skip
+    lookups = [
+        (one, [(name, compile_expression(cel, names)) for name, cel in one.arguments.items()])
+        for one in spec.given
+    ]
 
     async def read_one(at: Passage, one: Given, arguments: list[tuple[str, Program]]) -> Any:
         call, why = at.call, tuple[Problem, ...]()

@@ -8,6 +8,7 @@ from toolmd._call.compiled import CompiledTool
 from toolmd._types.approval import OpenApproval, either
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.identity import values_of
 from toolmd._types.verdict import Verdict
 from toolmd._types.visible import value_text, visible
 from toolmd._validation import read_object
@@ -66,10 +67,9 @@ def show(
     asked, spec = call.asked, tool.call_spec
     if asked is not None:
         return Question(asked.defaults, asked.prompt)
-
     texts = [one.text for one in approvals if one.text]
     if not approvals and spec.safety.text is not None:
-        texts = [tool.approvals.fill(spec.safety.text, arguments, call.caller)]
+        texts = [tool.approvals.fill(spec.safety.text, values_of(call, arguments))]
     plain = " ".join((*texts, prompt_of(spec, arguments, call.arguments, words)))
     if not tool.holds_sensitive:
         return Question(dict(arguments), plain)

@@ -166,7 +166,7 @@ class Confirmations:
         if call.asked is not None or not tool.approvals:
             return (), None
         moment = dt.datetime.fromtimestamp(now, dt.UTC)
-        opened = tool.approvals.open(arguments, call.caller, moment)
+        opened = tool.approvals.open(call, arguments, moment)
         if not opened:
             return (), None
         if _needs_operator(verdict):
@@ -246,7 +246,8 @@ class Confirmations:
     async def _is_approver(self, call: Call, who: Approver) -> bool:
         """Return whether a call needs an approval, which this person may give; else deny."""
         tool = await self._dispatcher.find(call)
-        arguments = (await tool.read(call)).arguments
+        read = await tool.read(call)
+        call, arguments = read.call, read.arguments
         verdict = Verdict(Action.REVIEW, "approval_required")
         opened, _ = await self._approvals_of(tool, call, arguments, verdict, self._clock())
         at = Passage(await self._dispatcher.with_crisis_flag(call), 0.0)
@@ -433,7 +434,8 @@ class Confirmations:
         """
         before, call = one.call.arguments, _edited(one.call, edit)
         assert isinstance(before, Mapping)
-        arguments, verdict = await _check(tool, call)
+        at, verdict = await _check(tool, call)
+        call, arguments = at.call, at.arguments
         notes = (*one.notes, *changes(before, arguments, tool.call_spec.parameters))
         runs = call._replace(arguments=arguments, caller=one.call.caller)
         escalated = verdict.action is Action.REVIEW and one.kind != "review"
@@ -516,8 +518,8 @@ class Confirmations:
         """Return a call as an approver edited it: another person approves what it says now."""
         before, call = one.call.arguments, _edited(one.call, edit)
         assert isinstance(before, Mapping)
-        arguments, verdict = await _check(tool, call)
-        now = self._clock()
+        at, verdict = await _check(tool, call)
+        call, arguments, now = at.call, at.arguments, self._clock()
         approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
         runs = call._replace(arguments=arguments, caller=one.call.caller)
         shown, prompt = show(tool, runs, arguments, approvals=approvals)
@@ -582,7 +584,7 @@ class Confirmations:
         """Store a call again, as the tool is now. Raises CallDenied where it can't wait."""
         call = one.call
         try:
-            arguments, verdict = await _check(tool, call)
+            at, verdict = await _check(tool, call)
         except CallDenied as denial:
             why = denial.failure
             message = f"The tool or its policy changed since this call was stored: {why.message}"
@@ -590,7 +592,7 @@ class Confirmations:
         details = verdict.details or (Problem(verdict.code, "", verdict.message),)
         action = max(verdict.action, Action.CONFIRM)
         stale = Verdict(action, "confirmation_stale", STALE, details)
-        return await self.add(tool, call, arguments, stale, one.notes, by)
+        return await self.add(tool, at.call, at.arguments, stale, one.notes, by)
 
     async def _find(self, confirmation_id: str, user: str | None) -> Confirmation:
         """Return a confirmation that this user may see, decided or not. Raises CallDenied.
@@ -664,8 +666,8 @@ def _needs_operator(verdict: Verdict) -> bool:
     return verdict.action is Action.REVIEW and codes != {"approval_required"}
 
 
-async def _check(tool: CompiledTool, call: Call) -> tuple[dict[str, Any], Verdict]:
-    """Return the arguments of a call and the verdict on it, as all checks are now.
+async def _check(tool: CompiledTool, call: Call) -> tuple[Passage, Verdict]:
+    """Return a call with its arguments and the verdict on it, as all checks are now.
 
     Raises CallDenied.
     """
@@ -673,7 +675,7 @@ async def _check(tool: CompiledTool, call: Call) -> tuple[dict[str, Any], Verdic
     verdict = await tool.check(at)
     if verdict.action is Action.DENY:
         raise overruled(verdict)
-    return at.arguments, verdict
+    return at, verdict
 
 
 def _asked_again(one: Confirmation) -> Confirmation:

@@ -138,7 +138,7 @@ class Dispatcher:
                     fill=tool.binding.kind != "remote",
                 ),
                 lambda call, names: with_results(call, names, self.store, self.clock()),
-                self.clock, self.settings.time_zone, self.run,
+                self.clock, self.settings.time_zone, self.dispatch, self.run,
             )  # fmt: skip
             compiled = CompiledTool(tool, parts, Invoker(tool, self, limits))
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call

@@ -8,6 +8,7 @@ from toolmd._call.compiled import CompiledTool
 from toolmd._types.approval import OpenApproval, either
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.identity import values_of
 from toolmd._types.verdict import Verdict
 from toolmd._types.visible import value_text, visible
 from toolmd._validation import read_object
@@ -58,7 +59,7 @@ def show(
     shown = redacted(arguments, spec.parameters) if tool.holds_sensitive else dict(arguments)
     texts = [one.text for one in approvals if one.text]
     if not approvals and spec.safety.text is not None:
-        texts = [tool.approvals.fill(spec.safety.text, arguments, call.caller)]
+        texts = [tool.approvals.fill(spec.safety.text, values_of(call, arguments))]
     return shown, " ".join((*texts, prompt_of(spec, shown, call.arguments, words)))
 
 

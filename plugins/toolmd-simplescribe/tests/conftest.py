@@ -6,11 +6,11 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from fhir_server import FhirServer
 
 from toolmd.testing import FakeClock, memory_workspace
-from toolmd_simplescribe.loader import load
 from toolmd_simplescribe.plugin import SimpleScribe
-from toolmd_simplescribe.store import PatientStore
+from toolmd_simplescribe.store import PatientStore, load
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
@@ -68,6 +68,14 @@ class Making:
         made = {"code": {"text": "Asthma"}, "clinicalStatus": self.code("active")}
         return self.resource("Condition", **(made | fields))
 
+    def allergy(self, **fields):
+        made = self.condition(resourceType="AllergyIntolerance", **fields)
+        return made | {"patient": made.pop("subject")}
+
+    def encounter(self, **fields):
+        made = {"status": "finished", "type": [{"text": "Check"}], "period": {"start": "2025-02"}}
+        return self.resource("Encounter", **(made | fields))
+
     def note(self, text="All is well.", **fields):
         attachment = {"contentType": "text/plain", "data": base64.b64encode(text.encode()).decode()}
         made = {
@@ -110,7 +118,7 @@ class Records:
         return self.store.chart(patient, patient)
 
     def labs(self, patient="123"):
-        return self.chart(patient).labs(None, None, None)
+        return self.chart(patient).items("labs")
 
     def index(self, patient="123", now="2026-03-02T12:00:00Z"):
         chart = self.chart(patient)
@@ -151,3 +159,25 @@ def call(workspace):
         return asyncio.run(workspace.call(tool, given, context=context, **options))
 
     return go
+
+
+@pytest.fixture
+def server():
+    with FhirServer().open() as opened:
+        yield opened
+
+
+@pytest.fixture
+def server_call(server):
+    """Call a tool for the patient that the host names, on the server's records."""
+    environ = {"SIMPLESCRIBE_FHIR_URL": server.url, "SIMPLESCRIBE_EMBEDDER": "none"}
+    plugin = SimpleScribe(environ, lambda user: f"token-of-{user}")
+    with memory_workspace({"none.txt": ""}, plugins={"simplescribe": plugin}) as workspace:
+
+        def go(tool, arguments=None, *, patient="123", user="ana", **options):
+            given = {"patient_id": "123", **(arguments or {})}
+            context = {"patient": patient}
+            asked = workspace.call(tool, given, context=context, user=user, **options)
+            return asyncio.run(asked)
+
+        yield go

@@ -52,7 +52,7 @@ def test_files_are_loaded_and_omissions_are_reported(run, file, make):
     assert done.returncode == 0
     assert done.stdout.decode().splitlines() == [
         "a.json: 2 added",
-        "  items: 1 lab",
+        "  items: 1 labs",
         "  about: 123 (2)",
         "  left out, its status is registered: 1 (Observation/observation-3)",
     ]

@@ -10,13 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from toolmd import ConfigError, ToolError
-from toolmd_simplescribe.loader import load
 from toolmd_simplescribe.records import BY_WORDS, MAY_MISS
 from toolmd_simplescribe.search.chunks import SIZE, chunks_of
-from toolmd_simplescribe.search.method import Method
+from toolmd_simplescribe.search.method import Method, synonyms_of
 from toolmd_simplescribe.search.note_index import IndexedNote, NoteIndex
-from toolmd_simplescribe.search.synonyms import synonyms_of
-from toolmd_simplescribe.store import PatientStore
+from toolmd_simplescribe.store import PatientStore, load
 
 COUGH = "Dry cough since lisinopril. Intolerance of an ACE inhibitor."
 SUGAR = "HbA1c has come down. The patient walks every day."
@@ -83,7 +81,7 @@ def test_no_other_patients_note_is_found_or_changes_a_score(records, make):
     records.load(*[make.note(COUGH, patient="456") for _ in range(20)])
     records.index("456")
     assert records.chart().search("cough lisinopril walks", 8, None) == alone
-    theirs = records.chart("456").texts()[0].id
+    theirs = records.chart("456").notes()[0].id
     assert records.chart().search("cough", 8, [theirs]) == []
 
 
@@ -160,11 +158,12 @@ def test_an_index_that_fails_half_way_stays_as_it_was(records, make):
     records.load(make.note(SUGAR, id="b"))
     chart = records.chart()
 
-    def stop(done, total):
+    def stop(texts):
         raise KeyboardInterrupt
 
+    records.store.method.vectors = stop
     with pytest.raises(KeyboardInterrupt):
-        chart.index.update(chart.texts(), "2026-03-03T00:00:00Z", stop)
+        chart.update_index("2026-03-03T00:00:00Z")
     assert chart.index.known().keys() == {"a"}
 
 
@@ -172,6 +171,7 @@ class Meanings:
     """An embedder that knows what two words have in common."""
 
     name = "two meanings"
+    floor = 0.5
 
     def embed(self, texts):
         rows = [[1, 0] if re.search("cough|lungs", t.lower()) else [0, 1] for t in texts]
@@ -185,12 +185,12 @@ def test_a_note_is_found_by_its_meaning_and_the_best_of_both_ways_goes_first(tmp
     load(store.database, make.bundle(*notes), clock=clock)
     chart = store.chart("123", "123")
     chart.update_index("2026-03-02T12:00:00Z")
-    assert ids(chart.search("trouble with the lungs", 8, None)) == ["cough", "sugar"]
+    assert ids(chart.search("trouble with the lungs", 8, None)) == ["cough"]
     # By meaning cough goes first, by words sugar alone is found: both ways together count.
     assert ids(chart.search("lungs of a patient that walks", 8, None)) == ["sugar", "cough"]
     # Another embedder's vectors are not compared: the notes count as not indexed.
     store.method.embedder_name = "another"
-    assert chart.outdated(None) == ["cough", "sugar"]
+    assert chart.indexed(chart.notes())[1] == ["cough", "sugar"]
     store.close()
 
 
@@ -221,7 +221,10 @@ def test_notes_that_are_newer_than_the_index_are_named_on_the_result(workspace_r
     workspace_records.load(make.note("ALLERGY: anaphylaxis to penicillin.", id="new"))
     result = call("get_notes_search_results", {"query": "penicillin"})
     assert ids(result.data) == ["old"]
-    assert "1 notes are not indexed as they are now and were not searched: new." in result.notes
+    assert (
+        "1 of 2 notes were not searched, since they are not indexed as they are now: new."
+        in result.notes
+    )
     assert MAY_MISS in result.notes
     workspace_records.index()
     result = call("get_notes_search_results", {"query": "penicillin"})

@@ -4,20 +4,19 @@ import sqlite3
 
 import pytest
 
-from toolmd import ConfigError
-from toolmd_simplescribe.schema import MIGRATIONS
+from toolmd import ConfigError, ToolError
 from toolmd_simplescribe.store import FILE, PatientStore
 
 
-def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path):
+def test_a_store_of_an_earlier_version_says_that_nothing_is_loaded(tmp_path):
     with sqlite3.connect(tmp_path / FILE, isolation_level=None) as db:
-        for statement in MIGRATIONS[0]:
-            db.execute(statement)
+        db.execute("CREATE TABLE patient (id TEXT)")
         db.execute("INSERT INTO patient (id) VALUES ('123')")
         db.execute("PRAGMA user_version = 1")
     db.close()
     store = PatientStore(tmp_path)
-    assert store.chart("123", "123").labs(None, None, None) == []
+    with pytest.raises(ToolError, match="No records are loaded"):
+        store.chart("123", "123")
     store.close()
 
 

@@ -1,4 +1,4 @@
-"""The six tools, called through the dispatcher: seed 002."""
+"""The tools, called through the dispatcher: seed 002."""
 
 import json
 from importlib.resources import files
@@ -6,10 +6,9 @@ from importlib.resources import files
 import pytest
 
 from toolmd.testing import memory_workspace
-from toolmd_simplescribe.loader import load
-from toolmd_simplescribe.plugin import TOOLS, SimpleScribe
-from toolmd_simplescribe.records import BY_WORDS, MAY_MISS
-from toolmd_simplescribe.store import PatientStore
+from toolmd_simplescribe.plugin import SimpleScribe
+from toolmd_simplescribe.records import BY_WORDS, MAY_MISS, TOOLS
+from toolmd_simplescribe.store import PatientStore, load
 
 SEED = {
     "get_labs": {
@@ -23,6 +22,8 @@ SEED = {
     },
     "get_meds": {"status": "active", "limit": 200},
     "get_problems": {"status": "active", "limit": 100},
+    "get_allergies": {"status": "active"},
+    "get_encounters": {"date_range": {"start": "2025-01-01", "end": "2025-12-31"}},
     "get_notes": {
         "date_range": {"start": "2024-06-01T00:00:00Z", "end": "2025-08-23T23:59:59Z"},
         "limit": 200,
@@ -34,6 +35,8 @@ FIELDS = {
     "get_vitals": {"type", "value", "unit", "effectiveDateTime"},
     "get_meds": {"name", "dose", "route", "frequency", "startDate", "status"},
     "get_problems": {"text", "status", "onset"},
+    "get_allergies": {"text", "status", "criticality", "reaction", "recorded"},
+    "get_encounters": {"type", "status", "start", "end", "reason"},
     "get_notes": {"date", "title", "service", "summary"},
     "get_notes_search_results": {"note_id", "chunk_id", "text", "rank", "score"},
 }

@@ -5,11 +5,11 @@ from fhir_answers import only, quantity
 
 
 def lab(records, resource):
-    return only(records, lambda chart: chart.labs(None, None, None), resource)
+    return only(records, lambda chart: chart.items("labs"), resource)
 
 
 def vital(records, resource):
-    return only(records, lambda chart: chart.vitals(None, None, None), resource)
+    return only(records, lambda chart: chart.items("vitals"), resource)
 
 
 def test_a_result_has_its_value_unit_and_reference_range(records, make):
@@ -156,8 +156,7 @@ def test_a_panel_that_is_not_two_pressures_is_left_out(records, make):
 def test_weight_and_body_mass_index_have_their_units(records, make):
     records.load(make.lab(84.2, "29463-7", "kg"), make.lab(28.5, "39156-5", "kg/m2"))
     found = {
-        item["type"]: (item["value"], item["unit"])
-        for item in records.chart().vitals(None, None, None)
+        item["type"]: (item["value"], item["unit"]) for item in records.chart().items("vitals")
     }
     assert found == {"Weight": (84.2, "kg"), "BMI": (28.5, "kg/m2")}
-    assert records.chart().vitals(["BMI"], None, None)[0]["value"] == 28.5
+    assert records.chart().items("vitals", ["BMI"])[0]["value"] == 28.5

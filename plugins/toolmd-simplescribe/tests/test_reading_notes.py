@@ -5,11 +5,11 @@ from fhir_answers import only, quantity
 
 
 def problem(records, resource):
-    return only(records, lambda chart: chart.problems(None, None), resource)
+    return only(records, lambda chart: chart.items("problems"), resource)
 
 
 def note(records, resource):
-    return only(records, lambda chart: chart.notes(None, None), resource)
+    return only(records, lambda chart: chart.items("notes"), resource)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_invalid_conditions_are_omitted(records, make):
         "it has no name",
         "its clinical status is odd",
     ]
-    assert reasons[3].startswith("its onset can't be read")
+    assert reasons[3].startswith("its onsetDateTime can't be read")
 
 
 def test_a_note_has_its_metadata(records, make):
@@ -97,7 +97,7 @@ def test_a_note_whose_text_can_not_be_read_is_left_out(attachment, reason, recor
 )
 def test_texts_are_decoded(attachment, text, records, make):
     records.load(make.note(content=[{"attachment": attachment}]))
-    assert [indexed.text for indexed in records.chart().texts()] == [text]
+    assert [indexed.text for indexed in records.chart().notes()] == [text]
 
 
 def test_long_and_odd_texts_are_bounded_and_cleaned(records, make):

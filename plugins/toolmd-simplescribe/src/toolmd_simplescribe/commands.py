@@ -4,6 +4,8 @@ import json
 import shutil
 import sqlite3
 import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -12,12 +14,9 @@ from typing import Annotated, Any
 import typer
 
 from toolmd import NotFoundError, ToolmdError, load_settings
-from toolmd_simplescribe.configuration import method_of
 from toolmd_simplescribe.fhir.bundle import LARGEST, BundleError
-from toolmd_simplescribe.loader import SYSTEM, load, utc_now
-from toolmd_simplescribe.progress import on_screen
-from toolmd_simplescribe.report import lines_of
-from toolmd_simplescribe.store import PatientStore
+from toolmd_simplescribe.plugin import method_of
+from toolmd_simplescribe.store import SYSTEM, Loaded, PatientStore, load, utc_now
 
 app = typer.Typer(
     help="Fill and keep the patient store that SimpleScribe's tools read.",
@@ -32,6 +31,8 @@ Project = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+_NAMED = 3
+"""How many omitted resources are named for each reason."""
 _FAILED, _NOT_FOUND = 1, 5
 """Like the exit codes of `toolmd`."""
 
@@ -50,20 +51,18 @@ def load_command(
     with closing(_store(project)) as store:
         for path in paths:
             try:
-                with on_screen(f"Loading {path.name}") as progress:
-                    loaded = load(store.database, _bytes_of(path), system=system, progress=progress)
+                loaded = load(store.database, _bytes_of(path), system=system)
             except (BundleError, OSError, sqlite3.Error) as error:
                 failed += 1
                 reason = getattr(error, "strerror", None) or str(error)
                 told.append({"file": str(path), "error": reason})
                 typer.echo(f"{path}: not loaded: {reason}", err=True)
                 continue
-            told.append({"file": str(path), **loaded.to_dict()})
+            told.append({"file": str(path), **_as_json(loaded)})
             if not as_json:
-                typer.echo("\n".join(lines_of(path, loaded)))
-            with on_screen(f"Indexing the notes of {path.name}") as progress:
-                for patient in loaded.patients:
-                    store.chart_of(patient).update_index(_now(), progress)
+                typer.echo("\n".join(_lines(path, loaded)))
+            for patient in loaded.patients:
+                store.chart_of(patient).update_index(_now())
     if as_json:
         typer.echo(json.dumps({"files": told}))
     if failed:
@@ -86,8 +85,7 @@ def index_command(
     told = []
     with closing(_store(project)) as store:
         for patient in patients or store.patients():
-            with on_screen(f"Indexing {patient}") as progress:
-                done = store.chart_of(patient).update_index(_now(), progress)
+            done = store.chart_of(patient).update_index(_now())
             told.append({"patient": patient, **done._asdict()})
             if not as_json:
                 typer.echo(
@@ -161,3 +159,39 @@ def _bytes_of(path: Path) -> bytes:
         return sys.stdin.buffer.read(LARGEST + 1)
     with path.open("rb") as file:
         return file.read(LARGEST + 1)
+
+
+def _as_json(loaded: Loaded) -> dict[str, Any]:
+    return {
+        "resources": dict(loaded.resources),
+        "items": dict(loaded.items),
+        "patients": dict(sorted(loaded.patients.items())),
+        "patients_not_in_bundle": list(loaded.unnamed),
+        "unknown_types": dict(sorted(loaded.read.unknown.items())),
+        "left_out": [omission._asdict() for omission in loaded.read.omissions],
+        "entries_without_resource": loaded.empty,
+    }
+
+
+def _lines(path: Path, loaded: Loaded) -> Iterator[str]:
+    """Return the lines about a loaded file."""
+    yield f"{path}: {_counted(loaded.resources) or 'nothing to load'}"
+    if loaded.items:
+        yield f"  items: {_counted(loaded.items)}"
+    yield f"  about: {_counted(loaded.patients, named_first=True) or 'nobody'}"
+    if loaded.unnamed:
+        yield f"  not in the bundle themselves: {', '.join(loaded.unnamed)}"
+    if loaded.read.unknown:
+        yield f"  of types that no tool returns: {_counted(loaded.read.unknown)}"
+    if loaded.empty:
+        yield f"  entries without a resource: {loaded.empty}"
+    reasons = Counter(omission.reason for omission in loaded.read.omissions)
+    for reason, count in reasons.most_common():
+        named = [one.resource for one in loaded.read.omissions if one.reason == reason]
+        more = ", …" if count > _NAMED else ""
+        yield f"  left out, {reason}: {count} ({', '.join(named[:_NAMED])}{more})"
+
+
+def _counted(counts: Mapping[str, int], *, named_first: bool = False) -> str:
+    shown = (f"{name} ({n})" if named_first else f"{n} {name}" for name, n in counts.items())
+    return ", ".join(shown)

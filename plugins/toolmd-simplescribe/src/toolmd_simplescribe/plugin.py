@@ -6,24 +6,44 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
-from toolmd import Action, Call, Resources, Settings, ToolSpec, Verdict, hookimpl
-from toolmd_simplescribe.configuration import TOKEN, method_of, origin, server_url
+from toolmd import Action, Call, ConfigError, Resources, Settings, ToolSpec, Verdict, hookimpl
 from toolmd_simplescribe.fhir.server import FhirServer, TokenOf
-from toolmd_simplescribe.records import PatientRecords, labs_tool
+from toolmd_simplescribe.records import TOOLS, PatientRecords, implementation
+from toolmd_simplescribe.search.embedder import embedder_of
+from toolmd_simplescribe.search.method import Method, synonyms_of
 from toolmd_simplescribe.store import OTHER_PATIENT, PatientStore
 
 if TYPE_CHECKING:
     from toolmd.hooks import Guard
 
-TOOLS: Final = (
-    "get_labs",
-    "get_vitals",
-    "get_meds",
-    "get_problems",
-    "get_notes",
-    "get_notes_search_results",
-)
+URL: Final = "SIMPLESCRIBE_FHIR_URL"
+TOKEN: Final = "SIMPLESCRIBE_FHIR_TOKEN"  # noqa: S105 - the name of a variable
+
+
+def method_of(environ: Mapping[str, str] = os.environ) -> Method:
+    """Return the method of the search; raises ConfigError for an invalid setting."""
+    return Method(synonyms_of(environ), embedder_of(environ))
+
+
+def server_url(environ: Mapping[str, str] = os.environ) -> str:
+    """Return the base address of the FHIR server, empty if none is set; raises ConfigError."""
+    url = environ.get(URL, "").strip().rstrip("/")
+    if not url:
+        return ""
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        good = bool(whole) and not (parts.query or parts.fragment or "@" in parts.netloc)
+    except ValueError:
+        good = False
+    if not good:
+        raise ConfigError(
+            f"environment: {URL}: must be an address such as https://fhir.example.org/r4, without "
+            "a user, a query or a fragment"
+        )
+    return url
 
 
 class SimpleScribe:
@@ -49,14 +69,15 @@ class SimpleScribe:
 
     @hookimpl
     def toolmd_implementation(self, spec: ToolSpec) -> Callable[..., object] | None:
-        """Return get_labs, whose codes are the Enum of its file; the others have a Python file."""
-        return labs_tool(spec) if spec.name == "get_labs" else None
+        """Return the function of a tool."""
+        return implementation(spec)
 
     @hookimpl
     def toolmd_approved_origins(self, spec: ToolSpec) -> Iterable[str]:
         """Return the FHIR server, if one is set."""
         url = server_url(self._environ)
-        return [origin(url)] if url and spec.name in TOOLS else []
+        parts = urlsplit(url)
+        return [f"{parts.scheme}://{parts.netloc}"] if url and spec.name in TOOLS else []
 
     @hookimpl
     def toolmd_guards(self, spec: ToolSpec) -> "Iterable[Guard]":

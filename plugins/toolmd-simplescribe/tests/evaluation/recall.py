@@ -13,9 +13,8 @@ import typer
 import yaml
 
 from toolmd_simplescribe.search.embedder import embedder_of
-from toolmd_simplescribe.search.method import Method
+from toolmd_simplescribe.search.method import Method, synonyms_of
 from toolmd_simplescribe.search.note_index import IndexedNote, NoteIndex
-from toolmd_simplescribe.search.synonyms import synonyms_of
 
 HERE = Path(__file__).parent
 BEST = 3

@@ -17,9 +17,8 @@ import httpx
 import typer
 
 from toolmd.testing import memory_workspace
-from toolmd_simplescribe.loader import load
 from toolmd_simplescribe.plugin import SimpleScribe
-from toolmd_simplescribe.store import PatientStore
+from toolmd_simplescribe.store import PatientStore, load
 
 HERE = Path(__file__).parent
 FOLDER = Path(".medplum")

@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from toolmd import ToolmdError
 from toolmd_simplescribe.fhir.fields import ID, Resource, at, words
-from toolmd_simplescribe.fhir.rows import Person
 from toolmd_simplescribe.moments import moment
 
 LARGEST: Final = 512 * 1024 * 1024
@@ -17,6 +16,15 @@ _REFERENCE: Final = re.compile(r"(?:(.*)/)?([A-Za-z]+)/([A-Za-z0-9.-]{1,64})(?:/
 
 class BundleError(ToolmdError):
     """A file that is not a bundle or must not be loaded; nothing of it was loaded."""
+
+
+class Person(NamedTuple):
+    """The patient of records; names are not stored."""
+
+    id: str
+    server: str | None
+    """The FHIR server of this id, if the bundle names it."""
+    birth_date: str | None
 
 
 class Entry(NamedTuple):
@@ -76,7 +84,8 @@ class Bundle:
 
         A URL on another server means another patient, whatever the id.
         """
-        reference = words(entry.resource, "subject", "reference", longest=2000)
+        field = "patient" if entry.type == "AllergyIntolerance" else "subject"
+        reference = words(entry.resource, field, "reference", longest=2000)
         if reference is None:
             return None
         known = self._by_address.get(reference)

@@ -3,9 +3,10 @@
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from toolmd_simplescribe.codes import LOINC
+from toolmd_simplescribe.moments import Moment, moment
 
 Resource = dict[str, Any]
 ID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}", re.ASCII)
@@ -14,8 +15,28 @@ _LONG: Final = 500
 """Longest name or instruction, in code points; the rest is cut off."""
 
 
+class Row(NamedTuple):
+    """One item of a tool, without its source."""
+
+    kind: str
+    """The tool that returns it, such as `labs`."""
+    key: str
+    """What a parameter selects it by: a code, a type, a status."""
+    at: int | None
+    """The first instant of its date, in microseconds since 1970 (UTC)."""
+    item: Resource
+    """The item of the response; a field without a value is None."""
+    text: str = ""
+    """The text of a note, for the index only."""
+
+
 class LeftOutError(Exception):
-    """A resource that no tool can return; the message has the reason for the operator."""
+    """What no tool can return; the message has the reason for the reader."""
+
+    def __init__(self, reason: str, kind: str = "", name: str | None = None) -> None:
+        """Name the kind of items that lacks it, and what it is, in words."""
+        super().__init__(reason)
+        self.kind, self.name = kind, name
 
 
 def at(value: Any, *path: str | int) -> Any:
@@ -83,8 +104,11 @@ def number(value: Any, *path: str | int) -> int | float | None:
         return None
     if not math.isfinite(as_float):
         return None
+    if isinstance(found, float):
+        # More decimals are noise of a computer, not of an instrument.
+        return round(found, 4) if abs(found) >= 1 else float(f"{found:.4g}")
     # The range of SQLite's integers.
-    return found if isinstance(found, float) or abs(found) < 2**63 else as_float
+    return found if abs(found) < 2**63 else as_float
 
 
 def in_digits(value: float) -> str:
@@ -95,3 +119,20 @@ def in_digits(value: float) -> str:
 def unit(quantity: Any) -> str | None:
     """Return a Quantity's unit: in words, or its code."""
     return words(quantity, "unit", longest=50) or words(quantity, "code", longest=50)
+
+
+def when(resource: Resource, *paths: tuple[str, ...]) -> Moment | None:
+    """Return the first date of these paths; None without one, LeftOutError if it can't be read."""
+    for path in paths:
+        if (text := words(resource, *path)) is not None:
+            try:
+                return moment(text)
+            except ValueError as error:
+                raise LeftOutError(f"its {path[0]} can't be read: {error}") from None
+    return None
+
+
+def in_words(quantity: Any) -> str | None:
+    """Return a Quantity such as `500 mg`; None without a number."""
+    value = number(quantity, "value")
+    return None if value is None else f"{in_digits(value)} {unit(quantity) or ''}".strip()

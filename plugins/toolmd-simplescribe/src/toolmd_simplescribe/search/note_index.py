@@ -9,12 +9,10 @@ import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from toolmd_simplescribe.progress import Progress, unheard
 from toolmd_simplescribe.search.chunks import chunks_of, sentences_of
 from toolmd_simplescribe.search.method import Method
-from toolmd_simplescribe.views import Item
 
 _VERSION: Final = 2
 """`PRAGMA user_version` of the file; an index of another version counts as missing."""
@@ -69,12 +67,14 @@ _CHUNK: Final = """
 
 
 class IndexedNote(NamedTuple):
-    """A note in the index."""
+    """A note for the index."""
 
     id: str
     digest: str
     """Digest of the text; an index with another digest is outdated."""
     text: str
+    title: str = ""
+    draft: bool = False
 
 
 class Indexed(NamedTuple):
@@ -106,16 +106,8 @@ class NoteIndex:
         query = "SELECT id, digest FROM note WHERE embedder = ?"
         return dict(db.execute(query, (self._method.embedder_name,)).fetchall())
 
-    def update(
-        self,
-        notes: Sequence[IndexedNote],
-        now: str,
-        progress: Progress = unheard,
-    ) -> Indexed:
-        """Update the index to these notes, completely or not at all.
-
-        `now` is the time in ISO 8601; `progress` receives the numbers of indexed and of all notes.
-        """
+    def update(self, notes: Sequence[IndexedNote], now: str) -> Indexed:
+        """Update the index to these notes, completely or not at all; `now` is in ISO 8601."""
         with self._writing() as db:
             known = self._known(db)
             wanted = {note.id: note.digest for note in notes}
@@ -124,9 +116,8 @@ class NoteIndex:
             for id_ in gone:
                 _delete(db, id_)
             new = [note for note in notes if known.get(note.id) != note.digest]
-            for done, note in enumerate(new, 1):
+            for note in new:
                 self._add(db, note, now)
-                progress(done, len(new))
         return Indexed(len(new), len(gone), len(notes) - len(new))
 
     def _add(self, db: sqlite3.Connection, note: IndexedNote, now: str) -> None:
@@ -138,7 +129,7 @@ class NoteIndex:
             vectors = self._method.vectors(list(sentences_of(text)))
             db.executemany("INSERT INTO sentence VALUES (?, ?)", [(number, v) for v in vectors])
 
-    def search(self, query: str, notes: Collection[str], top_k: int) -> list[Item]:
+    def search(self, query: str, notes: Collection[str], top_k: int) -> list[dict[str, Any]]:
         """Return the chunks of these notes that either way ranks best, fused by their ranks."""
         if not notes:
             return []
@@ -171,6 +162,12 @@ class NoteIndex:
         if self._method.embedder is not None:
             asked = {"embedder": self._method.embedder_name, "notes": notes}
             yield self._method.nearest(query, db.execute(_VECTORS, asked).fetchall())[:_DEPTH]
+
+    def has_words(self, query: str) -> bool:
+        """Return whether a chunk has a word of the query, or a synonym of one."""
+        with closing(self._connect()) as db:
+            found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1"
+            return db.execute(found, (self._method.words(query),)).fetchone() is not None
 
     def remove(self) -> None:
         """Delete the index."""

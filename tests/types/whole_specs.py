@@ -1,7 +1,7 @@
 """A tool and a skill that set every field of a definition."""
 
 from toolmd._types.approval import Approval, Escalation
-from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety
+from toolmd._types.call_spec import Batch, Given, Limits, Rate, Rule, Safety
 from toolmd._types.quota import Quota
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
@@ -95,6 +95,7 @@ TOOL = ToolSpec(
     returns=Schema(
         types=("object",), properties=(Parameter(name="id", shape=LIST),), to_model=("id",)
     ),
+    given=(Given("dose", "get_dose", {"id": "name"}),),
     rules=(
         Rule(expression="has(name)", message="Name it."),
         Rule(expression="size(doses) > 0", message="Give a dose."),

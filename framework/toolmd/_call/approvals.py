@@ -7,10 +7,10 @@ from typing import Any
 from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
 from toolmd._expressions.templates import fill
 from toolmd._types.approval import ALWAYS, OPERATOR_GROUP, Approval, OpenApproval
-from toolmd._types.call import Caller
+from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.decision import Approver
-from toolmd._types.identity import caller_values
+from toolmd._types.identity import caller_values, values_of
 
 APPROVER = "approver"
 """The name under which By reads the person who decides."""
@@ -34,46 +34,26 @@ class Approvals:
     def _program(self, source: str) -> Program:
         return compile_expression(source, self._names)
 
-    def numbers(
-        self, arguments: Mapping[str, Any], caller: Caller, now: dt.datetime
-    ) -> tuple[int, ...]:
-        """Return the numbers of the approvals that a call needs; in doubt, it needs one."""
-        values = {**arguments, CALLER: caller_values(caller)}
-        return tuple(
-            number for number, (_, when, _) in enumerate(self._groups)
-            if when is None or _value(when, values, now) is not False
-        )  # fmt: skip
-
     def open(
-        self, arguments: Mapping[str, Any], caller: Caller, now: dt.datetime
+        self, call: Call, arguments: Mapping[str, Any], now: dt.datetime
     ) -> tuple[OpenApproval, ...]:
-        """Return the approvals that a call needs from now on, with their texts."""
+        """Return the approvals that a call needs from now on; in doubt, it needs one."""
+        values = values_of(call, arguments)
         return tuple(
-            self._open(number, self._groups[number][0], arguments, caller, now)
-            for number in self.numbers(arguments, caller, now)
+            self._open(number, one, values, now)
+            for number, (one, when, _) in enumerate(self._groups)
+            if when is None or _value(when, values, now) is not False
         )
 
     def _open(
-        self,
-        number: int,
-        one: Approval,
-        arguments: Mapping[str, Any],
-        caller: Caller,
-        now: dt.datetime,
+        self, number: int, one: Approval, values: Mapping[str, Any], now: dt.datetime
     ) -> OpenApproval:
-        text, began = self.fill(one.text, arguments, caller, now), now.timestamp()
+        text, began = self.fill(one.text, values, now), now.timestamp()
         escalate = tuple((began + each.after_s, each.to) for each in one.escalate)
         return OpenApproval(number, one.title or one.when, one.by, text, escalate)
 
-    def fill(
-        self,
-        text: str,
-        arguments: Mapping[str, Any],
-        caller: Caller,
-        now: dt.datetime | None = None,
-    ) -> str:
+    def fill(self, text: str, values: Mapping[str, Any], now: dt.datetime | None = None) -> str:
         """Return a text for a person with the value of each `{expression}`."""
-        values = {**arguments, CALLER: caller_values(caller)}
         return fill(text, lambda cel: _value(self._program(cel), values, now))
 
     def expires_s(self, opened: tuple[OpenApproval, ...]) -> float | None:

@@ -2,19 +2,21 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic_core import from_json
 
 from toolmd._call.denial import CallDenied, deny
 from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
+from toolmd._expressions.templates import pieces
 from toolmd._store.store import Store
-from toolmd._types.call import Call, Caller
+from toolmd._types.call import Call
 from toolmd._types.call_spec import Rule, ToolCallSpec
-from toolmd._types.identity import RESERVED, caller_values
+from toolmd._types.identity import RESERVED
 from toolmd._types.kept import KeptResult, no_result
 from toolmd._types.result import Failure
 from toolmd._types.verdict import Problem
+from toolmd._types.visible import value_text
 from toolmd._validation import (
     InvalidArgumentsError,
     MalformedError,
@@ -105,32 +107,34 @@ def reads_caller(program: Program) -> bool:
 
 
 class Rules:
-    """The compiled Rules of one tool: those over its arguments alone, or its permissions.
+    """The compiled Rules of one tool that read one kind of things.
 
-    A permission is a rule that reads the caller or the time: no other argument would help.
+    A rule over a Given, the caller or the time is a permission: no other argument would help.
     """
 
-    def __init__(self, call_spec: ToolCallSpec, *, permissions: bool = False) -> None:
+    def __init__(
+        self, call_spec: ToolCallSpec, over: Literal["arguments", "caller", "given"] = "arguments"
+    ) -> None:
         """Compile the rules. Raises ExpressionError: the tool can't be called then."""
         names = frozenset(parameter.name for parameter in call_spec.parameters)
+        self._given = frozenset(one.name for one in call_spec.given)
         rules = [(compile_expression(r.expression, names), r) for r in call_spec.rules]
-        self._rules = [one for one in rules if reads_caller(one[0]) is permissions]
-        self._code = "not_allowed" if permissions else _CODE
+        self._rules = [one for one in rules if self._kind(one[0]) == over]
+        self._code = _CODE if over == "arguments" else "not_allowed"
+
+    def _kind(self, program: Program) -> str:
+        if self._given & program.names:
+            return "given"
+        return "caller" if reads_caller(program) else "arguments"
 
     def __bool__(self) -> bool:
         return bool(self._rules)
 
-    def check(
-        self,
-        arguments: Mapping[str, Any],
-        caller: Caller | None = None,
-        now: dt.datetime | None = None,
-    ) -> None:
+    def check(self, values: Mapping[str, Any], now: dt.datetime | None = None) -> None:
         """Raise CallDenied with each rule that is false or can't be computed.
 
         An exception in a rule goes on: the call is denied as well.
         """
-        values = arguments if caller is None else {**arguments, CALLER: caller_values(caller)}
         broken = [one for p, r in self._rules if (one := self._fault(p, r, values, now))]
         if broken:
             message = " ".join(problem.message for problem in broken)
@@ -152,4 +156,19 @@ class Rules:
             return Problem("rule_not_computable", "", message, rule.expression)
         if not isinstance(answer, bool):
             raise TypeError(f"`{rule.expression}` gave no boolean")
-        return None if answer else Problem("rule_broken", "", rule.message, rule.expression)
+        if answer:
+            return None
+        return Problem("rule_broken", "", self._message(rule, values), rule.expression)
+
+    def _message(self, rule: Rule, values: Mapping[str, Any]) -> str:
+        """Return the message with the values of a Given in it, such as `{order.status}`."""
+        told = []
+        for piece, is_code in pieces(rule.message) if self._given else ((rule.message, False),):
+            if is_code and piece.partition(".")[0] in self._given:
+                try:
+                    told.append(value_text(compile_expression(piece).evaluate(values)))
+                except EvaluationError:
+                    told.append("nothing")
+            else:
+                told.append(f"{{{piece}}}" if is_code else piece)
+        return "".join(told)

@@ -13,19 +13,19 @@ from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
 from toolmd._call.approvals import Approvals
-from toolmd._call.arguments import Rules, has_handle, mismatch, read, reads_caller
+from toolmd._call.arguments import Rules, has_handle, mismatch, read
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.limits import CallLimits
 from toolmd._call.result import allowed
 from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._call.words import Clarity, UserWords, states
-from toolmd._expressions import CALLER, EvaluationError, compile_expression
+from toolmd._expressions import EvaluationError, Program, compile_expression
 from toolmd._types.approval import either
 from toolmd._types.call import Call
-from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Given, ToolCallSpec
 from toolmd._types.confirmation import By
 from toolmd._types.hours import hours_of
-from toolmd._types.identity import caller_values
+from toolmd._types.identity import values_of
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
@@ -104,6 +104,8 @@ class Parts(NamedTuple):
     """Returns the seconds since the epoch."""
     zone: str
     """The project's time zone; empty where the settings name none."""
+    call: Callable[[Call], Awaitable[Result]]
+    """Makes another call, through the whole pipeline."""
     run: Callable[[Passage], Awaitable[Result]]
     """Runs a call that no check stopped, within its limits."""
 
@@ -253,19 +255,64 @@ def _hours(parts: Parts) -> Step | None:
 
 
 def _permission(parts: Parts) -> Step | None:
-    return _checked(parts, Rules(parts.call_spec, permissions=True), of_caller=True)
+    return _checked(parts, Rules(parts.call_spec, "caller"))
 
 
-def _checked(parts: Parts, rules: Rules, *, of_caller: bool = False) -> Step | None:
+def _given(parts: Parts) -> Step | None:
+    """Read what the conditions need of other tools, all at once, and check the rules over it."""
+    spec, check_rules = parts.call_spec, _checked(parts, Rules(parts.call_spec, "given"))
+    if not spec.given:
+        return None
+    names = frozenset(p.name for p in spec.parameters)
+    lookups = [
+        (one, [(name, compile_expression(cel, names)) for name, cel in one.arguments.items()])
+        for one in spec.given
+    ]
+
+    async def read_one(at: Passage, one: Given, arguments: list[tuple[str, Program]]) -> Any:
+        call, why = at.call, tuple[Problem, ...]()
+        try:
+            values, now = values_of(call, at.arguments), at.now(parts.clock)
+            given = {name: program.evaluate(values, now=now) for name, program in arguments}
+            # A dry run checks everything, and what it reads here changes nothing.
+            read = Call(one.tool, given, None, call.confidence, call.caller, depth=call.depth + 1)
+            result = await parts.call(read)
+            # Of a part, a rule could say what is false of the whole.
+            if result.success and result.truncated is None:
+                return result.data
+            if result.error is not None:
+                why = (Problem(result.error.code, one.name, result.error.message),)
+        except EvaluationError:
+            pass
+        message = f"The {one.name} could not be read, so the rule can't be checked."
+        raise deny("rule_unavailable", message, why)
+
+    async def check(at: Passage) -> None:
+        try:
+            async with asyncio.timeout(spec.limits.timeout_s or DEFAULT_TIMEOUT_S):
+                all_of_them = (read_one(at, *lookup) for lookup in lookups)
+                read = await asyncio.gather(*all_of_them, return_exceptions=True)
+        except TimeoutError:
+            message = "What the rules read did not come in time, so they can't be checked."
+            raise deny("rule_unavailable", message) from None
+        for one in read:
+            if isinstance(one, BaseException):
+                raise one
+        at.call = at.call._replace(given={one.name: data for one, data in
+                                          zip(spec.given, read, strict=True)})  # fmt: skip
+        if check_rules is not None:
+            check_rules(at)
+
+    return check
+
+
+def _checked(parts: Parts, rules: Rules) -> Step | None:
     if not rules:
         return None
 
     def check(at: Passage) -> None:
         try:
-            if of_caller:
-                rules.check(at.arguments, at.call.caller, at.now(parts.clock))
-            else:
-                rules.check(at.arguments)
+            rules.check(values_of(at.call, at.arguments), at.now(parts.clock))
         except CallDenied:
             raise
         except Exception as error:  # noqa: BLE001 - an exception in a check denies
@@ -498,7 +545,7 @@ def _approval(parts: Parts) -> Step | None:
         return None
 
     def check(at: Passage) -> Verdict:
-        asked = approvals.open(at.arguments, at.call.caller, at.now(parts.clock))
+        asked = approvals.open(at.call, at.arguments, at.now(parts.clock))
         if not asked:
             return ALLOWED
         told = "; ".join(dict.fromkeys(f"{one.text or one.reason}" for one in asked))
@@ -523,14 +570,10 @@ def _confirmation(parts: Parts) -> Step | None:
 def _when(parts: Parts, expression: str, verdict: Verdict) -> Step:
 
     program = compile_expression(expression, frozenset(p.name for p in parts.call_spec.parameters))
-    of_caller = reads_caller(program)
 
     def check(at: Passage) -> Verdict:
-        values, now = at.arguments, None
-        if of_caller:
-            values, now = {**values, CALLER: caller_values(at.call.caller)}, at.now(parts.clock)
         try:
-            answer = program.evaluate(values, now=now)
+            answer = program.evaluate(values_of(at.call, at.arguments), now=at.now(parts.clock))
         except EvaluationError:
             return verdict
         # Only a plain false lets the call pass; anything odd counts as true.
@@ -580,6 +623,7 @@ CHECKS = (
     Check("arguments", "read", _rules),
     Check("permission", "read", _hours),
     Check("permission", "read", _permission),
+    Check("permission", "read", _given),
     Check("confidence", "decide", _confidence),
     Check("intent", "decide", _intent),
     Check("intent", "decide", _verbatim),

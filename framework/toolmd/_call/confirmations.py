@@ -128,12 +128,13 @@ class Confirmations:
         if own is not None and verdict.code != "confirmation_stale":
             verdict = own
         words = words_of(tool, call, arguments, verdict)
-        shown, prompt = show(tool, call, arguments, words, () if own else approvals)
+        asked = show(tool, call, arguments, words, () if own else approvals)
         one = Confirmation(
-            "", prompt, call_spec.safety.sensitivity or "low",
-            "review" if verdict.action is Action.REVIEW and own is None else "confirm",
-            call._replace(arguments=dict(arguments)), shown, code=verdict.code,
+            "", sensitivity=call_spec.safety.sensitivity or "low",
+            kind="review" if verdict.action is Action.REVIEW and own is None else "confirm",
+            call=call._replace(arguments=dict(arguments)), code=verdict.code,
             reason=verdict.message, notes=notes, words=words, approvals=approvals,
+            **asked._asdict(),
         )  # fmt: skip
         if call.dry_run:
             return one
@@ -166,7 +167,7 @@ class Confirmations:
         if call.asked is not None or not tool.approvals:
             return (), None
         moment = dt.datetime.fromtimestamp(now, dt.UTC)
-        opened = tool.approvals.open(arguments, call.caller, moment)
+        opened = tool.approvals.open(call, arguments, moment)
         if not opened:
             return (), None
         if _needs_operator(verdict):
@@ -191,6 +192,9 @@ class Confirmations:
         """
         call, result = await self._decide(confirmation_id, decision, who, on_event)
         # The tool goes on after any decision on its server's question.
+        if result.confirmation is not None:
+            shown = result.confirmation.opened_for(who.user, who.roles, self._clock())
+            result = result._replace(confirmation=shown)
         ran_nothing = call.asked is None and decision.kind in ("reject", "respond")
         if ran_nothing or call.caller.user == who.user:
             return result
@@ -246,7 +250,8 @@ class Confirmations:
     async def _is_approver(self, call: Call, who: Approver) -> bool:
         """Return whether a call needs an approval, which this person may give; else deny."""
         tool = await self._dispatcher.find(call)
-        arguments = (await tool.read(call)).arguments
+        read = await tool.read(call)
+        call, arguments = read.call, read.arguments
         verdict = Verdict(Action.REVIEW, "approval_required")
         opened, _ = await self._approvals_of(tool, call, arguments, verdict, self._clock())
         at = Passage(await self._dispatcher.with_crisis_flag(call), 0.0)
@@ -354,7 +359,7 @@ class Confirmations:
             if one is None or one.state in {"expired", "stale"}:
                 return None
             if one.state in UNDECIDED:
-                return self._dispatcher.waits(tool, one, began)
+                return self._dispatcher.waits(tool, one.opened(), began)
             known = await self.recorded(one)
         except Exception as error:  # noqa: BLE001 - a store that can't be used denies
             raise guard_failed(call.tool, "confirmation", error) from None
@@ -433,7 +438,8 @@ class Confirmations:
         """
         before, call = one.call.arguments, _edited(one.call, edit)
         assert isinstance(before, Mapping)
-        arguments, verdict = await _check(tool, call)
+        at, verdict = await _check(tool, call)
+        call, arguments = at.call, at.arguments
         notes = (*one.notes, *changes(before, arguments, tool.call_spec.parameters))
         runs = call._replace(arguments=arguments, caller=one.call.caller)
         escalated = verdict.action is Action.REVIEW and one.kind != "review"
@@ -450,11 +456,10 @@ class Confirmations:
             verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
             return await self.add(tool, runs, arguments, verdict, notes, by)
         await tool.limits.check(call, arguments)
-        shown, prompt = show(tool, runs, arguments, approvals=one.approvals)
-        bound = self._hash_of(tool, arguments)
         stored = one._replace(
-            call=call._replace(arguments=arguments), shown=shown, prompt=prompt, bound_to=bound
-        )
+            call=call._replace(arguments=arguments), bound_to=self._hash_of(tool, arguments),
+            **show(tool, runs, arguments, approvals=one.approvals)._asdict(),
+        )  # fmt: skip
         # It waits for its turn as long as it may run.
         seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()
         await self._won(one, lambda: self._store.confirmations.begin(stored, now, seconds))
@@ -516,13 +521,13 @@ class Confirmations:
         """Return a call as an approver edited it: another person approves what it says now."""
         before, call = one.call.arguments, _edited(one.call, edit)
         assert isinstance(before, Mapping)
-        arguments, verdict = await _check(tool, call)
-        now = self._clock()
+        at, verdict = await _check(tool, call)
+        call, arguments, now = at.call, at.arguments, self._clock()
         approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
         runs = call._replace(arguments=arguments, caller=one.call.caller)
-        shown, prompt = show(tool, runs, arguments, approvals=approvals)
         return one._replace(
-            call=runs, shown=shown, prompt=prompt, bound_to=self._hash_of(tool, arguments),
+            **show(tool, runs, arguments, approvals=approvals)._asdict(),
+            call=runs, bound_to=self._hash_of(tool, arguments),
             notes=(*one.notes, *changes(before, arguments, tool.call_spec.parameters)),
             approvals=approvals, approved=(),
             proposed_by=(*one.proposed_by, *([given.user] if given.user else [])),
@@ -540,11 +545,10 @@ class Confirmations:
         """Store a call that its caller confirmed for its approvers, under the same id."""
         now = self._clock()
         approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
-        shown, prompt = show(tool, call, arguments, approvals=approvals)
         after = one._replace(
-            kind="review", call=call, shown=shown, prompt=prompt, approvals=approvals, notes=notes,
-            code=verdict.code, reason=verdict.message, bound_to=self._hash_of(tool, arguments),
-            expires=None,
+            **show(tool, call, arguments, approvals=approvals)._asdict(),
+            kind="review", call=call, approvals=approvals, notes=notes, code=verdict.code,
+            reason=verdict.message, bound_to=self._hash_of(tool, arguments), expires=None,
         )  # fmt: skip
         after = after._replace(expires=now + self._waits_s(tool, after))
         await self._won(one, lambda: self._store.confirmations.advance(after, one, now))
@@ -582,7 +586,7 @@ class Confirmations:
         """Store a call again, as the tool is now. Raises CallDenied where it can't wait."""
         call = one.call
         try:
-            arguments, verdict = await _check(tool, call)
+            at, verdict = await _check(tool, call)
         except CallDenied as denial:
             why = denial.failure
             message = f"The tool or its policy changed since this call was stored: {why.message}"
@@ -590,7 +594,7 @@ class Confirmations:
         details = verdict.details or (Problem(verdict.code, "", verdict.message),)
         action = max(verdict.action, Action.CONFIRM)
         stale = Verdict(action, "confirmation_stale", STALE, details)
-        return await self.add(tool, call, arguments, stale, one.notes, by)
+        return await self.add(tool, at.call, at.arguments, stale, one.notes, by)
 
     async def _find(self, confirmation_id: str, user: str | None) -> Confirmation:
         """Return a confirmation that this user may see, decided or not. Raises CallDenied.
@@ -664,8 +668,8 @@ def _needs_operator(verdict: Verdict) -> bool:
     return verdict.action is Action.REVIEW and codes != {"approval_required"}
 
 
-async def _check(tool: CompiledTool, call: Call) -> tuple[dict[str, Any], Verdict]:
-    """Return the arguments of a call and the verdict on it, as all checks are now.
+async def _check(tool: CompiledTool, call: Call) -> tuple[Passage, Verdict]:
+    """Return a call with its arguments and the verdict on it, as all checks are now.
 
     Raises CallDenied.
     """
@@ -673,14 +677,15 @@ async def _check(tool: CompiledTool, call: Call) -> tuple[dict[str, Any], Verdic
     verdict = await tool.check(at)
     if verdict.action is Action.DENY:
         raise overruled(verdict)
-    return at.arguments, verdict
+    return at, verdict
 
 
 def _asked_again(one: Confirmation) -> Confirmation:
     """Return a confirmation with the reason why it is asked again, if it is."""
     if one.state != "interrupted":
         return one
-    return one._replace(prompt=INTERRUPTED + one.prompt)
+    plain = one.plain and INTERRUPTED + one.plain
+    return one._replace(prompt=INTERRUPTED + one.prompt, plain=plain)
 
 
 def _edited(call: Call, edit: Mapping[str, Any]) -> Call:

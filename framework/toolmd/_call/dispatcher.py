@@ -139,7 +139,7 @@ class Dispatcher:
                     fill=tool.binding.kind != "remote",
                 ),
                 lambda call, names: with_results(call, names, self.store, self.clock()),
-                self.clock, self.settings.time_zone, self.run,
+                self.clock, self.settings.time_zone, self.dispatch, self.run,
             )  # fmt: skip
             compiled = CompiledTool(tool, parts, Invoker(tool, self, limits))
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call
@@ -282,7 +282,9 @@ class Dispatcher:
         if tool.limits.quotas:  # Nobody is asked about a call that can't start.
             await tool.limits.quotas.look(at.call, at.arguments)
         one = await self.confirmations.add(tool, at.call, at.arguments, verdict)
-        return self.waits(tool, one, at.began)
+        result = self.waits(tool, one, at.began)
+        # A run keeps the question, so it gets it without Sensitive values.
+        return result if at.call.is_of_a_run else result._replace(confirmation=one.opened())
 
     def waits(self, tool: CompiledTool, one: Confirmation, began: float) -> Result:
         """Return the Result of a call that waits for a person."""

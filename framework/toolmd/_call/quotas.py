@@ -10,12 +10,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from toolmd._call.denial import CallDenied, deny
-from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
+from toolmd._expressions import EvaluationError, Program, compile_expression
 from toolmd._store.limits import Claim, Full
 from toolmd._store.store import Store
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import ToolCallSpec
-from toolmd._types.identity import caller_values
+from toolmd._types.identity import values_of
 from toolmd._types.quota import EVER
 from toolmd._types.verdict import QuotaUse
 
@@ -88,7 +88,7 @@ class Quotas:
 
     def _claims(self, call: Call, arguments: Mapping[str, Any]) -> list[Claim]:
         caller, claims = call.caller, list[Claim]()
-        values = {**arguments, CALLER: caller_values(caller)}
+        values = values_of(call, arguments)
         now = dt.datetime.fromtimestamp(self._clock(), dt.UTC)
         for quota, keys, when in self._quotas:
             if when is not None and _value(when, values, now) is False:

@@ -21,7 +21,7 @@ from pydantic_core import from_json
 
 from toolmd._load.files import DefinitionKind
 from toolmd._types.approval import Approval
-from toolmd._types.call_spec import Batch, Limits, Rate, Rule, Safety, ToolCallSpec
+from toolmd._types.call_spec import Batch, Given, Limits, Rate, Rule, Safety, ToolCallSpec
 from toolmd._types.canonical import call_spec_json, canonical_json, content_hash, example_json
 from toolmd._types.quota import Quota
 from toolmd._types.registry import AnySpec
@@ -92,6 +92,7 @@ _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "allowed_roles": tuple,
     "source": Source._make,
     "returns": _schema,
+    "given": lambda said: tuple(Given(**one) for one in said),
     "rules": _rules,
     "safety": _safety,
     "approvals": lambda said: tuple(map(Approval.of, said)),

@@ -27,6 +27,7 @@ from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 if TYPE_CHECKING:
     from toolmd._types.prompt import PromptSpec
     from toolmd._types.skill import SkillSpec
+    from toolmd._types.tool import ToolSpec
 
 _log = logging.getLogger(__name__)
 _SPARE = 64
@@ -56,6 +57,9 @@ class DefinitionReader(Protocol):
     ) -> tuple[Diagnostic, ...]:
         """Report the requests of a skill that its tools can't meet."""
 
+    def check_given(self, spec: ToolSpec, tools: ToolSpecs, data: bytes) -> tuple[Diagnostic, ...]:
+        """Report what a tool's conditions can't read of the tools of its Given."""
+
 
 @dataclass(slots=True, eq=False, repr=False)
 class Entry:
@@ -73,7 +77,7 @@ class Entry:
     encoded: bytes = b""
     """The spec as JSON, decoded on first use; empty where JSON can't hold it."""
     requires: tuple[str, ...] = ()
-    """The tools and skills that a skill names."""
+    """The tools and skills that a skill names, or the tools of a tool's Given."""
     diagnostics: tuple[Diagnostic, ...] = ()
     stale: bool = False
     """Whether the file is broken, and this is what it said last."""
@@ -198,9 +202,11 @@ def fault(file: File, error: Exception) -> Diagnostic:
 
 
 def requires_of(spec: AnySpec | None) -> tuple[str, ...]:
-    """Return the tools and skills that a skill names."""
-    if spec is None or isinstance(spec, ToolCallSpec):
+    """Return the tools and skills that a skill names, or the tools of a tool's Given."""
+    if spec is None:
         return ()
+    if isinstance(spec, ToolCallSpec):
+        return tuple(one.tool for one in spec.given)
     return (*spec.required_tools, *spec.required_skills)
 
 

@@ -1,8 +1,8 @@
-"""Check skills against their tools when they are read, and cache the findings."""
+"""Check skills and what tools read of others when they are read, and cache the findings."""
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +24,7 @@ from toolmd._types.registry import (
 
 @dataclass(slots=True, eq=False, repr=False)
 class Checks:
-    """Findings of each skill, by a key over everything that they depend on."""
+    """Findings of each definition that names others, by a key over all that they depend on."""
 
     reader: DefinitionReader
     cache: Cache | None
@@ -35,14 +35,20 @@ class Checks:
     def check(
         self, tools: Mapping[str, BoundTool], skills: Mapping[str, BoundSkill]
     ) -> dict[str, tuple[Diagnostic, ...]]:
-        """Return the diagnostics of each skill; one that needs a broken skill is broken too."""
-        if not skills:
+        """Return the diagnostics of each skill and of each tool with a Given.
+
+        A skill that needs a broken definition is broken too.
+        """
+        reading = [name for name in tools if self.definitions[name].requires]
+        if not skills and not reading:
             return {}
         all_names = _hash(sorted(self.definitions))
         found = {
             name: self._one(bound, Specs(tools), Specs(skills), all_names)
             for name, bound in skills.items()
         }
+        for name in reading:
+            found[name] = self._of_given(tools[name], Specs(tools), all_names)
         self._spread(found)
         return found
 
@@ -67,6 +73,13 @@ class Checks:
         bound.bind(LateBinding(late.target, decide))
         return given
 
+    def _of_given(
+        self, bound: BoundTool, tools: ToolSpecs, all_names: str
+    ) -> tuple[Diagnostic, ...]:
+        data = self.definitions[bound.name].file.data
+        check = self.reader.check_given
+        return self._cached(bound.name, [all_names], lambda: check(bound.spec, tools, data))
+
     def _said(
         self,
         bound: BoundSkill,
@@ -76,17 +89,28 @@ class Checks:
         *,
         implemented: bool,
     ) -> tuple[Diagnostic, ...]:
-        own = self.definitions[bound.name]
-        grounds: list[Any] = [all_names, own.file.path, own.digest, implemented]
-        for name in own.requires:
-            needed = self.definitions.get(name)
-            grounds.append([needed.kind, needed.file.path, needed.digest] if needed else name)
+        return self._cached(
+            bound.name, [all_names, implemented],
+            lambda: self.reader.check_skill(bound.spec, tools, skills, implemented=implemented),
+        )  # fmt: skip
+
+    def _cached(
+        self,
+        name: str,
+        more: list[Any],
+        check: Callable[[], tuple[Diagnostic, ...]],
+    ) -> tuple[Diagnostic, ...]:
+        own = self.definitions[name]
+        grounds: list[Any] = [*more, own.file.path, own.digest]
+        for other in own.requires:
+            needed = self.definitions.get(other)
+            grounds.append([needed.kind, needed.file.path, needed.digest] if needed else other)
         key = _hash(grounds)
         if (known := self._known(key)) is not None:
             return known
         try:
-            said = self.reader.check_skill(bound.spec, tools, skills, implemented=implemented)
-        except Exception as error:  # noqa: BLE001 - as when it was read: it costs this skill only
+            said = check()
+        except Exception as error:  # noqa: BLE001 - as when it was read: it costs this definition only
             return (fault(own.file, error),)
         self.fresh = True
         self.done[key] = said

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolmd._types.approval import ALWAYS, Approval
-from toolmd._types.call_spec import Batch, Limits, Rate, Safety, ToolCallSpec
+from toolmd._types.call_spec import Batch, Given, Limits, Rate, Safety, ToolCallSpec
 from toolmd._types.field import Row, rows_of
 from toolmd._types.hours import hours_of
 from toolmd._types.pending_change import Weakening
@@ -237,6 +237,7 @@ def keep_stricter(old: AnySpec, new: AnySpec, *, default_min: float | None = Non
     shape = {
         "parameters": old.parameters if "Parameters" in places else new.parameters,
         "returns": old.returns if "Returns" in places else new.returns,
+        "given": _both_given(old, new),
         "rules": (*new.rules, *(rule for rule in old.rules if rule.expression not in kept)),
     }
     return WeakenedSpec(_with(new, **shape, **_policy(new, old, default_min)), found)
@@ -292,6 +293,10 @@ def _tool(old: "ToolSpec", new: "ToolSpec", default_min: float | None) -> Iterat
     yield from _fields("Metadata", ToolCallSpec, old, new)
     yield from _parameters("Parameters", old.parameters, new.parameters)
     yield from _result("Returns", old.returns, new.returns)
+    for given in old.given:
+        if given not in new.given:
+            now = next((f"{one}" for one in new.given if one.name == given.name), None)
+            yield Weakening("Rules: Given", f"{given}", now)
     kept = {rule.expression for rule in new.rules}
     for rule in old.rules:
         if rule.expression not in kept:
@@ -303,6 +308,12 @@ def _tool(old: "ToolSpec", new: "ToolSpec", default_min: float | None) -> Iterat
     for one in _lost_approvals(old, new):
         yield Weakening("Approval", f"{one.title or one.when}", None)
     yield from _fields("Limits", Limits, old.limits, new.limits)
+
+
+def _both_given(old: ToolCallSpec, new: ToolCallSpec) -> tuple[Given, ...]:
+    """Return what the conditions of both read; a name of both stands for what it was."""
+    known = {one.name: one for one in old.given}
+    return (*(known.pop(one.name, one) for one in new.given), *known.values())
 
 
 def _lost_approvals(old: ToolCallSpec, new: ToolCallSpec) -> list[Approval]:

@@ -10,6 +10,7 @@ from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Raw, 
 from toolmd._parse.document.approvals import check_text, read_approvals
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.examples import read_examples
+from toolmd._parse.document.given import is_given, read_given
 from toolmd._parse.document.metadata import read_metadata
 from toolmd._parse.fields.entries import Fields, name_fields, read_entries
 from toolmd._parse.fields.quotas import quota_marks
@@ -17,7 +18,7 @@ from toolmd._parse.fields.values import read_values
 from toolmd._parse.page import CodePlace, Mark, Page, Places
 from toolmd._parse.parameters.schema import read_returns, read_section
 from toolmd._parse.words import SEPARATORS, flow, fold, says_none
-from toolmd._types.call_spec import Limits, Rule, Safety
+from toolmd._types.call_spec import Given, Limits, Rule, Safety
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.identity import ANYBODY, Identity
@@ -69,6 +70,8 @@ def parse_tool(
     facts = said.get("requires_context", ())
     caller = ANYBODY if identity is None else identity.shape(facts)
     conditions = _Conditions(definition.page, said["parameters"], caller)
+    said["given"] = read_given(definition, conditions.check)
+    conditions.given, conditions.checker = said["given"], None
     said["rules"] = _rules(definition, conditions)
     said["safety"] = _safety(definition, conditions)
     said["approvals"] = read_approvals(definition, conditions.check, said["parameters"])
@@ -97,6 +100,8 @@ class _Conditions:
     page: Page
     parameters: tuple[Parameter, ...]
     caller: Schema
+    given: tuple[Given, ...] = ()
+    """What they may read of other tools; its type is known once all tools are."""
     checker: Checker | None = None
 
     def check_key(self, mark: Mark, source: str) -> None:
@@ -146,7 +151,8 @@ class _Conditions:
         page.places.expressions.append(CodePlace(source, mark.line, mark.column))
         names = {p.name: p.shape for p in self.parameters}
         if self.checker is None:
-            self.checker = Checker(names, self.caller)
+            given = {one.name: Schema() for one in self.given}
+            self.checker = Checker({**names, **given}, self.caller)
         own = {"approver": self.caller} if of_approver else {}
         checker = Checker({**names, **own}, self.caller) if own else self.checker
         try:
@@ -156,7 +162,8 @@ class _Conditions:
             page.error(Code.of(error.code), at, f"the {what} `{source}`: {error}", error.help)
             return None
         read = checked.program.names | ({NOW} if checked.program.reads_clock else set())
-        for name in sorted(read & {CALLER, NOW, *own} & names.keys()):
+        of_all = {CALLER, NOW, *own, *(one.name for one in self.given)}
+        for name in sorted(read & of_all & names.keys()):
             page.error(
                 Code.AMBIGUOUS_NAME,
                 mark,
@@ -178,7 +185,8 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
         own = at < len(section.blocks)
         if own and isinstance(block, Bullets):
             for item in block.items:
-                rule = None if says_none(item.mark.text) else _rule(page, item)
+                skipped = says_none(item.mark.text) or is_given(item)
+                rule = None if skipped else _rule(page, item)
                 if rule is None:
                     continue
                 mark = page.mark(rule.expression, item.mark.line, item.mark.column)

@@ -48,7 +48,7 @@ class ConfirmationStore(StorePart):
             tx.execute(
                 "INSERT INTO confirmation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 one.id, one.call.tool, one.call.caller.user, one.call.host_name, same, one.state,
-                now,                now + (one.expires - one.created), json.dumps(one),
+                now,                now + (one.expires - one.created), _data(one),
             )  # fmt: skip
             tx.execute("DELETE FROM confirmation WHERE expires < ?", now - KEPT_S)
             _clean(tx, now)
@@ -88,7 +88,7 @@ class ConfirmationStore(StorePart):
             return tx.change(
                 "UPDATE confirmation SET state = 'running', expires = ?, data = ?"  # noqa: S608
                 f" WHERE id = ? AND {_OPEN}",
-                moment + seconds, json.dumps(one), one.id, moment,
+                moment + seconds, _data(one), one.id, moment,
             ) == 1  # fmt: skip
 
     def advance(
@@ -109,7 +109,7 @@ class ConfirmationStore(StorePart):
             return tx.change(
                 "UPDATE confirmation SET data = ?, same = CASE WHEN ? THEN NULL ELSE same END,"
                 " expires = ? WHERE id = ?",
-                json.dumps(one), edited, moment + (one.expires - now), one.id,
+                _data(one), edited, moment + (one.expires - now), one.id,
             ) == 1  # fmt: skip
 
     def end(self, confirmation_id: str, state: ConfirmationState) -> None:
@@ -188,9 +188,14 @@ def _hide(tx: "Transaction", confirmation_id: str) -> bool:
     caller = one.call.caller._replace(message="", earlier=())
     call = one.call._replace(arguments=one.shown, caller=caller, asked=None)
     prompt = one.prompt.replace(one.words, "") if one.words else one.prompt
-    hidden = one._replace(call=call, prompt=prompt, words="")
+    hidden = one._replace(call=call, prompt=prompt, words="", plain="")
     stored = "UPDATE confirmation SET data = ? WHERE id = ?"
     return tx.change(stored, json.dumps(hidden), confirmation_id) == 1
+
+
+def _data(one: Confirmation) -> str:
+    # What other tools answered is read again, and may be nobody's to keep.
+    return json.dumps(one._replace(call=one.call._replace(given={})))
 
 
 def _read(row: "Row", now: float) -> Confirmation:

@@ -97,9 +97,11 @@ class Call(NamedTuple):
     """The runtime's name for the model's reply that made this call, if one did."""
     asked: Asked | None = None
     """What its server asked for during this call, and the person's answer."""
+    given: Mapping[str, Any] = NO_CONTEXT
+    """What its conditions read of other tools, by the names of Given; never stored."""
 
     def __repr__(self) -> str:
-        return brief(self, "arguments")
+        return brief(self, "arguments", "given")
 
     @property
     def is_named(self) -> bool:

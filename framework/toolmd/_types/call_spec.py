@@ -1,6 +1,6 @@
 """The part of a definition that a call is checked against; it has no prose."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Annotated, Any, Literal, get_args
 
 from toolmd._types.approval import Approval
@@ -20,6 +20,27 @@ class Rule:
     expression: str
     """A CEL expression over the parameters' names; it must return a boolean."""
     message: str
+
+
+@dataclass(frozen=True)
+class Given:
+    """A name under which conditions read the result of a Read Only tool."""
+
+    name: str
+    tool: str
+    arguments: dict[str, str] = field(default_factory=dict)
+    """The tool's arguments by name, as CEL expressions over the call's own and its caller."""
+    line: int = field(default=0, compare=False)
+    """The line of the file; not part of its meaning."""
+
+    def __str__(self) -> str:
+        """Return it on one line: `order from get_order (order_id: order_id)`."""
+        said = ", ".join(f"{name}: {cel}" for name, cel in self.arguments.items())
+        return f"{self.name} from {self.tool}{f' ({said})' if said else ''}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as canonical JSON."""
+        return {"name": self.name, "tool": self.tool, "arguments": self.arguments}
 
 
 # fmt: off
@@ -191,6 +212,8 @@ class ToolCallSpec(CallSpec):
     # fmt: on
     returns: Schema
     """The shape of the result."""
+    given: tuple[Given, ...] = ()
+    """The results of other tools that the conditions read."""
     rules: tuple[Rule, ...] = ()
     """The conditions between the arguments."""
     safety: Safety = Safety()
@@ -223,10 +246,10 @@ def written(part: Safety | Limits) -> dict[str, Any]:
 
 
 _FLOATS = {
-    field.name
+    one.name
     for part in (Safety, Limits, Rate)
-    for field in fields(part)
-    if float in (field.type, *get_args(next(iter(get_args(field.type)), None)))
+    for one in fields(part)
+    if float in (one.type, *get_args(next(iter(get_args(one.type)), None)))
 }
 """The fields that are always written as floats: a spec made in Python may have 60 for 60.0."""
 

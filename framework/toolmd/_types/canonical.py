@@ -56,6 +56,7 @@ def call_spec_json(tool: ToolCallSpec) -> dict[str, Any]:
         "unknown_parameters": tool.unknown_parameters,
         "input_schema": object_schema(tool.parameters, open_=tool.unknown_parameters == "ignore"),
         "output_schema": tool.returns.json_schema,
+        "given": [one.to_dict() for one in tool.given],
         "rules": [asdict(rule) for rule in tool.rules],
         "safety": written(tool.safety),
         "approvals": [one.to_dict() for one in tool.approvals],

@@ -123,6 +123,10 @@ class Code(StrEnum):
     UNKNOWN_ARGUMENT = "unknown-argument", "The tool has no parameter of this name."
     MISSING_ARGUMENT = "missing-argument", "A step leaves out an argument that the tool needs."
     ARGUMENT_MISMATCH = "argument-mismatch", "A value does not fit its parameter."
+    INVALID_GIVEN = (
+        "invalid-given",
+        "A Given names a tool that the conditions can't read: Read Only, and it asks nobody.",
+    )
     WORD_OR_NAME = "word-or-name", "Bare text is a word; a name needs a code span."
     INVALID_SCHEDULE = "invalid-schedule", "The runs of a Schedule could not start."
     UNATTENDED = "unattended", "A run of a Schedule needs a person, and nobody is there."

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
-from toolmd._types.call import Caller, Fact
+from toolmd._types.call import Call, Caller, Fact
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import FactType, Settings
 
@@ -66,6 +66,11 @@ def caller_values(caller: Caller) -> dict[str, Any]:
     if caller.via:
         found["via"] = caller.via
     return found
+
+
+def values_of(call: Call, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the conditions of a call read: its arguments, its Given and its caller."""
+    return {**arguments, **call.given, "caller": caller_values(call.caller)}
 
 
 def is_for(tool: object, caller: Caller) -> bool:

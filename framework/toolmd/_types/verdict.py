@@ -64,6 +64,7 @@ DENIALS = frozenset(
         "auth_required",
         "context_required",
         "not_allowed",
+        "rule_unavailable",
         "low_confidence",
         "missing_confidence",
         "no_explicit_intent",

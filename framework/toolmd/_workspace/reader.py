@@ -17,6 +17,7 @@ from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 if TYPE_CHECKING:
     from toolmd._types.prompt import PromptSpec
     from toolmd._types.skill import SkillSpec
+    from toolmd._types.tool import ToolSpec
 
 PACKAGES = ("_parse", "_types", "_validation", "_expressions", "_skills")
 """The packages whose code decides what is read of a file, or found in a skill."""
@@ -82,6 +83,12 @@ class FileReader:
         from toolmd._skills.check import check_skill
 
         return check_skill(spec, tools, skills, self.identity, implemented=implemented)
+
+    def check_given(self, spec: ToolSpec, tools: ToolSpecs, data: bytes) -> tuple[Diagnostic, ...]:
+        """Report what a tool's conditions can't read of the tools of its Given."""
+        from toolmd._skills.given import check_given
+
+        return check_given(spec, tools, self.identity, data.decode(errors="replace"))
 
 
 def _python_of(package: Path) -> list[str]:

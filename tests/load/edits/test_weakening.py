@@ -35,7 +35,7 @@ HARMLESS = {
 }  # fmt: skip
 """The fields that restrict nothing."""
 COMPARED_APART = {
-    ToolSpec: {"parameters", "returns", "rules", "safety", "approvals", "limits"},
+    ToolSpec: {"parameters", "returns", "given", "rules", "safety", "approvals", "limits"},
     Schema: {"items", "properties", "values", "one_of"},
     SkillSpec: {"parameters", "workflow_sections"},
 }

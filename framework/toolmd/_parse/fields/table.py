@@ -135,7 +135,10 @@ TOOL = (
          "Output Schema"), needed=True, fields=RETURN_FIELDS, children="properties"),
     SectionTable(
         "Rules", "Conditions over the arguments: `` - `a < b`: The message if it is false. ``",
-        ("Rule", "Validation Rules"), restricts=True),
+        ("Rule", "Validation Rules"), restricts=True, fields=(Row(
+            "given", "The result of a Read Only tool, which the conditions read by its name: "
+            "`order from get_order`, with the arguments of that tool as bullets below it.", "",
+            "Given", "given", restricts=True),)),
     SAFETY,
     APPROVAL,
     LIMITS,

@@ -22,7 +22,7 @@ from toolmd._parse.writing.fields import (
     shape_lines,
 )
 from toolmd._types.approval import Approval
-from toolmd._types.call_spec import Limits, Safety, seconds
+from toolmd._types.call_spec import Given, Limits, Safety, seconds
 from toolmd._types.prompt import PromptSpec
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
@@ -67,8 +67,9 @@ def tool_text(spec: ToolSpec) -> str:
     if not spec.parameters:
         blocks.append("None")
     blocks += section("Returns", spec, "\n".join(shape_lines(spec.returns)))
-    rules = "\n".join(f"- {code(rule.expression)}: {rule.message}" for rule in spec.rules)
-    blocks += optional_section("Rules", spec, rules)
+    rules = [line for one in spec.given for line in _given(one)]
+    rules += [f"- {code(rule.expression)}: {rule.message}" for rule in spec.rules]
+    blocks += optional_section("Rules", spec, "\n".join(rules))
     blocks += optional_section("Safety", spec, "\n".join(_lines(spec.safety, SAFETY)))
     blocks += optional_section("Approval", spec, *map(_approval, spec.approvals))
     blocks += optional_section("Limits", spec, "\n".join(_lines(spec.limits, LIMITS)))
@@ -130,6 +131,11 @@ def others(spec: ToolSpec | SkillSpec | PromptSpec, known: tuple[str, ...]) -> I
             yield f"## {title}".rstrip()
             if prose:
                 yield prose
+
+
+def _given(one: Given) -> Iterator[str]:
+    yield f"- **Given**: {one.name} from {one.tool}"
+    yield from (f"  - {name}: {code(cel)}" for name, cel in one.arguments.items())
 
 
 def _approval(one: Approval) -> str:

@@ -142,7 +142,7 @@ export async function act(place, work) {
 
 const CHECKS = ["size", "syntax", "lookup", "context", "arguments", "permission", "confidence", "intent", "review", "confirmation", "limits", "run"];
 const STOPS = {
-  malformed_call: "syntax", unknown_tool: "lookup", auth_required: "context", context_required: "context", not_allowed: "context", approval_required: "review",
+  malformed_call: "syntax", unknown_tool: "lookup", auth_required: "context", context_required: "context", not_allowed: "context", rule_unavailable: "permission", approval_required: "review",
   invalid_arguments: "arguments", missing_argument: "arguments", low_confidence: "confidence", missing_confidence: "confidence",
   no_explicit_intent: "intent", not_stated_by_user: "intent", review_required: "review", rejected: "confirmation",
   rate_limited: "limits", quota_exceeded: "limits", budget_exhausted: "limits", domain_not_approved: "limits",
@@ -155,14 +155,15 @@ function asks(one) {
   const { safety = {}, limits = {} } = one.policy ?? {}, own = one.safety ?? {};
   const properties = one.input_schema?.properties ?? {}, needed = one.input_schema?.required?.length ?? 0;
   const either = (own.intent_keywords ?? safety.intent_keywords ?? []).map((word) => `“${word}”`).join(" or ");
-  const ofCaller = (rule) => /\b(caller|now)\b/.test(rule.expression);
+  const read = (one.given ?? []).map((each) => each.name);
+  const ofCaller = (rule) => (rule.expression.match(/\w+/g) ?? []).some((word) => ["caller", "now", ...read].includes(word));
   const say = (value, words) => (value === undefined || value === null || value === false ? [] : [words]);
   return {
     size: ["a reply of at most 256 KiB, 32 calls, 32 levels"],
     syntax: ["one JSON object, no key twice"],
     lookup: ["a tool of this snapshot"],
     context: [...say(one.requires_auth, "a signed-in user"), ...(one.requires_context ?? []).map((fact) => `the ${fact}, supplied by the host`), ...say(one.allowed_roles, (one.allowed_roles ?? []).join(" or "))],
-    permission: (one.rules ?? []).filter(ofCaller).map((rule) => rule.message),
+    permission: [...(one.given ?? []).map((each) => `a read of ${each.tool} with each call`), ...(one.rules ?? []).filter(ofCaller).map((rule) => rule.message)],
     arguments: [`${many(Object.keys(properties).length, "parameter")}, ${needed || "none"} required`, ...(one.rules ?? []).filter((rule) => !ofCaller(rule)).map((rule) => rule.message)],
     confidence: say(safety.min_confidence, `a confidence of at least ${safety.min_confidence}`),
     intent: say(safety.explicit_intent, `the user says ${either || "so"}`),

@@ -523,5 +523,7 @@ _LOOSER: Mapping[str, Mapping[str, Callable[[Any, Any], bool]]] = {
     },
 }
 """For each setting that is a restriction, whether a new value drops it."""
-assert {*_LOOSER["safety"], "crisis_words", "crisis_message"} == {*SafetySettings.__dataclass_fields__}
+assert {*_LOOSER["safety"], "crisis_words", "crisis_message"} == {
+    *SafetySettings.__dataclass_fields__
+}
 assert {*_LOOSER["audit"]} == {*AuditSettings.__dataclass_fields__}

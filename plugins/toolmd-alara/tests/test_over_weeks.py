@@ -36,7 +36,8 @@ def test_a_mistyped_entry_is_undone_and_counts_no_more(do, call):
     for upper in (210, 120):
         entry = do("log_blood_pressure", systolic=upper, diastolic=80)
     wrong = {"kind": "blood_pressure", "entry_id": entry.data["entry_id"] - 1}
-    assert call("undo_entry", wrong).outcome == "confirm"
+    asked = call("undo_entry", wrong)
+    assert asked.confirmation.prompt.startswith("Undo 210/80 mmHg? ")
     assert do("undo_entry", **wrong).message == "Undone: 210/80 mmHg"
     assert do("undo_entry", **wrong).message == "Undone: 210/80 mmHg"
     assert do("get_today_summary").data["blood_pressure"]["average"]["systolic"] == 120

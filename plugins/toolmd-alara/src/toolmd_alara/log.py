@@ -118,17 +118,23 @@ class Person:
             done = db.execute(query, {**values, "id": number, "person": self._name})
             return done.rowcount == 1
 
-    def undo(self, table: str, number: int, title: Callable[[Row], str]) -> str:
-        """Take an entry out of the log and return its title; undone again, it stays undone."""
+    def entry(self, table: str, number: int) -> Row | None:
+        """Return an entry, also an undone one; None where there is none."""
         query = f"SELECT * FROM {table} WHERE person = ? AND id = ?"  # noqa: S608 - names of our own
         with self._database.reading() as db:
             found = db.execute(query, (self._name, number)).fetchone()
-        if found is None:
-            message = f"The user has no {table} entry {number}: read_health_log shows the numbers."
+        return None if found is None else dict(found)
+
+    def undo(self, table: str, number: int) -> None:
+        """Mark an entry as undone, so that nothing reads it; a second time changes nothing."""
+        if (entry := self.entry(table, number)) is None:
+            message = (
+                f"The user has no {table.replace('_', ' ')} {number}: read_health_log shows the "
+                "numbers."
+            )
             raise ToolError(message, code="no_such_entry")
-        if found["undone_at"] is None:
+        if entry["undone_at"] is None:
             self.change(table, number, {"undone_at": self.now.isoformat(timespec="seconds")})
-        return title(dict(found))
 
     def care_logs(self) -> list[Row]:
         """Return the care logs in the order of writing."""

@@ -125,9 +125,20 @@ def _care(log: HealthLog, context: Context, event: Data) -> Data:
 
 
 def undo_entry(kind: str, entry_id: int, *, log: HealthLog, context: Context) -> Data:
-    """Take an entry out of the log."""
-    title = log.of_caller(context).undo(kind, entry_id, KINDS[kind].title)
-    return {"message": f"Undone: {title}"}
+    """Undo an entry and return its title."""
+    log.of_caller(context).undo(kind, entry_id)
+    entry = get_entry(kind, entry_id, log=log, context=context)
+    return {"message": f"Undone: {entry['title']}"}
+
+
+def get_entry(kind: str, entry_id: int, *, log: HealthLog, context: Context) -> Data:
+    """Return the title and the day of an entry, also of an undone one."""
+    row = log.of_caller(context).entry(kind, entry_id)
+    if row is None:
+        return {"title": "(none has this number)"}
+    is_reminder = kind == "reminder"
+    title = f"{row['title']} at {row['time']}" if is_reminder else KINDS[kind].title(row)
+    return {"title": title, "date": row["day"]}
 
 
 def schedule_reminder(days: list[int], *, log: HealthLog, context: Context, **given: Any) -> Data:

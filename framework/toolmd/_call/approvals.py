@@ -76,7 +76,7 @@ class Approvals:
 def yes_of(one: Confirmation, who: Approver, now: dt.datetime) -> Approved:
     """Return the yes of a person, with the approvals of a call that it may count for.
 
-    The person is judged by their identity of now. Raises CallDenied where they may give none.
+    The person needs a role or fact by now. Raises CallDenied where they may give none.
     """
     at = now.timestamp()
     mine = tuple(each.number for each in one.approvals if _may_give(each, one.call, who, now))

@@ -292,7 +292,15 @@ class Runs:
     ) -> Result:
         """Answer a question, as `answer` does.
 
-        `approves` says that the person was found to be one whom the question's By names.
+        Args:
+            run_id: The run.
+            answer: Yes or no, or an Answer.
+            key: The question's key; optional if only one question is open.
+            user: The person who answers.
+            approves: Whether the person is one whom the question's By names.
+
+        Returns:
+            The run's Result.
         """
         began, order = perf_counter(), await self._order(run_id, user)
         call, asked = self._call(order), (await self._view(run_id)).questions

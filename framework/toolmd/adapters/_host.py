@@ -21,7 +21,7 @@ _FIELDS = frozenset(("user", "roles", "context", "message", "conversation", "via
 NO_QUESTION = "This answer names no question that waits for this call: nothing ran."
 OTHER_CALL = "This answer is for a question about other arguments: nothing ran."
 EDITED = "A person changed the arguments of this call before it ran."
-UNANSWERED = "The person's values do not fit, so the call was not approved: "
+UNANSWERED = "The person's answer was not accepted, so the call was not approved: "
 
 
 class HostCall(NamedTuple):
@@ -149,7 +149,7 @@ class Host:
         who = who or Approver.of(call.caller)
         whole = await self.workspace.confirmations.decide(one.id, decision, who, on_event=on_event)
         result = await self.workspace.results.for_model(whole, user=user)
-        if decision.kind == "edit" and result.error is not None and await self._waits(call, one):
+        if result.error is not None and await self._waits(call, one):
             prompt = f"{UNANSWERED}{result.error.message} {one.prompt}"
             again = one._replace(prompt=prompt)
             return result._replace(outcome=one.kind, confirmation=again, message=prompt)

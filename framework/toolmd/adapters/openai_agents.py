@@ -203,6 +203,8 @@ class _Calls:
                 result = await self._host.decide(call, Decision.approve(), who=who)
             else:
                 result = await self._host.begin(call)
+        if _asks(result) and result.confirmation is not None:  # The SDK can't ask once more.
+            result = result._replace(message=result.confirmation.prompt)
         read = result.for_model()
         return (
             [ToolOutputText(text=read.text), *map(_part, read.parts)] if read.parts else read.text

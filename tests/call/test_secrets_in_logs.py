@@ -122,12 +122,14 @@ def test_the_log_of_a_tool_without_sensitive_values_keeps_the_exception(harness,
     assert caplog.records[-1].exc_info is not None
 
 
-def test_the_returned_prompt_hides_the_same_values_as_the_stored_one(harness, tool, tmp_path):
+def test_only_the_caller_of_a_pending_call_sees_its_sensitive_values(harness, tool, tmp_path):
     safe = Safety(requires_confirmation=True)
     settings = Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     world = harness(tool("log_in", lambda password: 1, PASSWORD, safety=safe), settings=settings)
     for dry_run in (False, True):
         result = world.call("log_in", {"password": "hunter2"}, dry_run=dry_run)
-        assert "password: (hidden)" in result.confirmation.prompt
+        assert "password: hunter2" in result.confirmation.prompt
+        assert "hunter2" not in result.for_model().text
+        assert "hunter2" not in str(result)
     (held,) = world.dispatcher.confirmations.pending()
-    assert held.prompt == result.confirmation.prompt
+    assert "password: (hidden)" in held.prompt

@@ -233,7 +233,7 @@ def test_views_of_an_ended_run_hide_the_sensitive_values_in_its_result(
     assert again.data == result.data, "the caller of a run gets its whole result"
 
 
-def test_no_question_to_an_mcp_client_contains_a_sensitive_value(kiosk: Kiosk) -> None:
+def test_no_question_of_a_run_to_an_mcp_client_contains_a_sensitive_value(kiosk: Kiosk) -> None:
     asked: list[Any] = []
 
     async def person(_context: Any, params: Any) -> ElicitResult:
@@ -247,8 +247,8 @@ def test_no_question_to_an_mcp_client_contains_a_sensitive_value(kiosk: Kiosk) -
             given = {"who": "deny", "password": PASSWORD, "pin": pin}
             return (await client.call_tool(tool, given)).model_dump_json()
 
-    told = [asyncio.run(call(tool)) for tool in ("log_in", "enter", "sneak")]
-    assert len(asked) >= 3
+    told = [asyncio.run(call(tool)) for tool in ("enter", "sneak")]
+    assert len(asked) >= 2
     assert [text for text in (*told, *asked) if any(secret in text for secret in SECRETS)] == []
 
 

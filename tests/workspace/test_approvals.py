@@ -563,3 +563,36 @@ def test_an_identical_call_waits_with_the_one_that_its_caller_confirmed(shop) ->
     assert (again.outcome, again.confirmation.id) == ("review", one.id)
     approve(one.id, {"amount": 400}, user="eve", roles=["manager"])
     assert ask(workspace).confirmation.id != one.id  # It waits with other arguments now.
+
+
+def test_only_the_caller_and_the_approver_see_sensitive_values(shop: Open) -> None:
+    workspace = shop(extra="\n## Safety\n\n- **Confirm When**: `amount <= 100`\n")
+
+    def ask(amount: int, pin: str) -> Any:
+        given = {"amount": amount, "order_id": "7", "pin": pin}
+        return workspace.call_sync("refund", given, user="ana", conversation=pin).confirmation
+
+    def seen(asked: Any, **who: Any) -> set[str]:
+        pending = workspace.confirmations.pending_sync(**who)
+        kept = next(one for one in pending if one.id == asked.id)
+        told = {
+            "prompt": kept.prompt,
+            "parameters": str(kept.parameters),
+            "all": str(kept.to_dict()),
+        }
+        return {place for place, said in told.items() if "4711" in said}
+
+    own, other = ask(50, "4711"), ask(50, "4712")
+    assert 'pin: "4711"' in own.prompt
+    assert own.prompt != other.prompt
+    assert seen(own, user="ana") == {"prompt", "parameters", "all"}
+    assert seen(own) == set()
+
+    high = ask(500, "4711")
+    assert 'pin: "4711"' in high.prompt
+    assert seen(high, user="ben", roles=["manager"]) == {"prompt", "parameters", "all"}
+    assert seen(high) == set()
+
+    for one in (own, high):
+        workspace.confirmations.reject_sync(one.id, user="ana")
+        assert "4711" not in str(workspace.confirmations.get_sync(one.id, user="ana").to_dict())

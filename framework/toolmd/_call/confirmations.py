@@ -128,12 +128,13 @@ class Confirmations:
         if own is not None and verdict.code != "confirmation_stale":
             verdict = own
         words = words_of(tool, call, arguments, verdict)
-        shown, prompt = show(tool, call, arguments, words, () if own else approvals)
+        asked = show(tool, call, arguments, words, () if own else approvals)
         one = Confirmation(
-            "", prompt, call_spec.safety.sensitivity or "low",
-            "review" if verdict.action is Action.REVIEW and own is None else "confirm",
-            call._replace(arguments=dict(arguments)), shown, code=verdict.code,
+            "", sensitivity=call_spec.safety.sensitivity or "low",
+            kind="review" if verdict.action is Action.REVIEW and own is None else "confirm",
+            call=call._replace(arguments=dict(arguments)), code=verdict.code,
             reason=verdict.message, notes=notes, words=words, approvals=approvals,
+            **asked._asdict(),
         )  # fmt: skip
         if call.dry_run:
             return one
@@ -191,6 +192,9 @@ class Confirmations:
         """
         call, result = await self._decide(confirmation_id, decision, who, on_event)
         # The tool goes on after any decision on its server's question.
+        if result.confirmation is not None:
+            shown = result.confirmation.opened_for(who.user, who.roles, self._clock())
+            result = result._replace(confirmation=shown)
         ran_nothing = call.asked is None and decision.kind in ("reject", "respond")
         if ran_nothing or call.caller.user == who.user:
             return result
@@ -355,7 +359,7 @@ class Confirmations:
             if one is None or one.state in {"expired", "stale"}:
                 return None
             if one.state in UNDECIDED:
-                return self._dispatcher.waits(tool, one, began)
+                return self._dispatcher.waits(tool, one.opened(), began)
             known = await self.recorded(one)
         except Exception as error:  # noqa: BLE001 - a store that can't be used denies
             raise guard_failed(call.tool, "confirmation", error) from None
@@ -452,11 +456,10 @@ class Confirmations:
             verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
             return await self.add(tool, runs, arguments, verdict, notes, by)
         await tool.limits.check(call, arguments)
-        shown, prompt = show(tool, runs, arguments, approvals=one.approvals)
-        bound = self._hash_of(tool, arguments)
         stored = one._replace(
-            call=call._replace(arguments=arguments), shown=shown, prompt=prompt, bound_to=bound
-        )
+            call=call._replace(arguments=arguments), bound_to=self._hash_of(tool, arguments),
+            **show(tool, runs, arguments, approvals=one.approvals)._asdict(),
+        )  # fmt: skip
         # It waits for its turn as long as it may run.
         seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()
         await self._won(one, lambda: self._store.confirmations.begin(stored, now, seconds))
@@ -522,9 +525,9 @@ class Confirmations:
         call, arguments, now = at.call, at.arguments, self._clock()
         approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
         runs = call._replace(arguments=arguments, caller=one.call.caller)
-        shown, prompt = show(tool, runs, arguments, approvals=approvals)
         return one._replace(
-            call=runs, shown=shown, prompt=prompt, bound_to=self._hash_of(tool, arguments),
+            **show(tool, runs, arguments, approvals=approvals)._asdict(),
+            call=runs, bound_to=self._hash_of(tool, arguments),
             notes=(*one.notes, *changes(before, arguments, tool.call_spec.parameters)),
             approvals=approvals, approved=(),
             proposed_by=(*one.proposed_by, *([given.user] if given.user else [])),
@@ -542,11 +545,10 @@ class Confirmations:
         """Store a call that its caller confirmed for its approvers, under the same id."""
         now = self._clock()
         approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
-        shown, prompt = show(tool, call, arguments, approvals=approvals)
         after = one._replace(
-            kind="review", call=call, shown=shown, prompt=prompt, approvals=approvals, notes=notes,
-            code=verdict.code, reason=verdict.message, bound_to=self._hash_of(tool, arguments),
-            expires=None,
+            **show(tool, call, arguments, approvals=approvals)._asdict(),
+            kind="review", call=call, approvals=approvals, notes=notes, code=verdict.code,
+            reason=verdict.message, bound_to=self._hash_of(tool, arguments), expires=None,
         )  # fmt: skip
         after = after._replace(expires=now + self._waits_s(tool, after))
         await self._won(one, lambda: self._store.confirmations.advance(after, one, now))
@@ -682,7 +684,8 @@ def _asked_again(one: Confirmation) -> Confirmation:
     """Return a confirmation with the reason why it is asked again, if it is."""
     if one.state != "interrupted":
         return one
-    return one._replace(prompt=INTERRUPTED + one.prompt)
+    plain = one.plain and INTERRUPTED + one.plain
+    return one._replace(prompt=INTERRUPTED + one.prompt, plain=plain)
 
 
 def _edited(call: Call, edit: Mapping[str, Any]) -> Call:

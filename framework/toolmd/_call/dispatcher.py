@@ -281,7 +281,9 @@ class Dispatcher:
         if tool.limits.quotas:  # Nobody is asked about a call that can't start.
             await tool.limits.quotas.look(at.call, at.arguments)
         one = await self.confirmations.add(tool, at.call, at.arguments, verdict)
-        return self.waits(tool, one, at.began)
+        result = self.waits(tool, one, at.began)
+        # A run keeps the question, so it gets it without Sensitive values.
+        return result if at.call.is_of_a_run else result._replace(confirmation=one.opened())
 
     def waits(self, tool: CompiledTool, one: Confirmation, began: float) -> Result:
         """Return the Result of a call that waits for a person."""

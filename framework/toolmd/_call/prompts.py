@@ -1,7 +1,7 @@
 """Write the question of a pending call: what would run, the file's text, the user's words."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolmd._call.checks import OF_WORDS
 from toolmd._call.compiled import CompiledTool
@@ -26,7 +26,7 @@ def prompt_of(
 
     Args:
         call_spec: The tool's.
-        shown: The arguments with defaults, without Sensitive values.
+        shown: The arguments with defaults, as the person may see them.
         given: What the call gave, an object or its JSON text; defaults are not named.
         words: A sentence with the user's words.
     """
@@ -45,22 +45,37 @@ def who_may(one: OpenApproval, now: float) -> str:
     return one.whose if isinstance(one.by, str) else either(one.roles(now))
 
 
+class Question(NamedTuple):
+    """What people see of a call that waits."""
+
+    shown: Mapping[str, Any]
+    """The arguments without Sensitive values."""
+    prompt: str
+    """The question without Sensitive values."""
+    plain: str = ""
+    """The question with them, for the caller and the approvers; empty where it has none."""
+
+
 def show(
     tool: CompiledTool,
     call: Call,
     arguments: Mapping[str, Any],
     words: str = "",
     approvals: tuple[OpenApproval, ...] = (),
-) -> tuple[Mapping[str, Any], str]:
-    """Return what a person sees of a call: its arguments, and the question with the `words`."""
+) -> Question:
+    """Return what people see of a call, with the `words` of its user in the question."""
     asked, spec = call.asked, tool.call_spec
     if asked is not None:
-        return asked.defaults, asked.prompt
-    shown = redacted(arguments, spec.parameters) if tool.holds_sensitive else dict(arguments)
+        return Question(asked.defaults, asked.prompt)
     texts = [one.text for one in approvals if one.text]
     if not approvals and spec.safety.text is not None:
         texts = [tool.approvals.fill(spec.safety.text, values_of(call, arguments))]
-    return shown, " ".join((*texts, prompt_of(spec, shown, call.arguments, words)))
+    plain = " ".join((*texts, prompt_of(spec, arguments, call.arguments, words)))
+    if not tool.holds_sensitive:
+        return Question(dict(arguments), plain)
+    shown = redacted(arguments, spec.parameters)
+    masked = " ".join((*texts, prompt_of(spec, shown, call.arguments, words)))
+    return Question(shown, masked, "" if plain == masked else plain)
 
 
 def words_of(tool: CompiledTool, call: Call, arguments: Mapping[str, Any], verdict: Verdict) -> str:

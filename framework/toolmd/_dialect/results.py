@@ -29,7 +29,7 @@ def body(result: Result) -> dict[str, Any]:
     if result.crisis:
         read["crisis"] = True
     if result.confirmation is not None:
-        read["message"] = result.message or result.confirmation.prompt
+        read["message"] = result.message or result.confirmation.prompt_for_model
     return read
 
 

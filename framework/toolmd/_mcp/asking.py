@@ -139,7 +139,8 @@ class Asking:
                 break
             if not self._who.may_decide(ctx):
                 return result._replace(notes=(*result.notes, MAY_NOT.format(pending.id)))
-            message = _worded(result, pending)
+            error = result.error
+            message = pending.prompt if error is None else f"{error.message}\n\n{pending.prompt}"
             if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 return self._required(ctx, pending, message)
             told = await self._elicited(ctx, pending, message)
@@ -212,13 +213,14 @@ class Asking:
         return await self._waiting(result.confirmation.id)
 
     async def _waiting(self, confirmation_id: str) -> Confirmation | None:
+        """Return a pending call as its caller sees it, whose dialogue this is."""
         try:
             confirmation = await self._workspace.confirmations.get(confirmation_id)
         except UnreachableError:
             return None  # the store can't be read: do not ask, the call stays pending
         if confirmation is None or confirmation.state != "pending":
             return None
-        return confirmation
+        return confirmation.opened()
 
     def _form(self, ctx: ServerRequestContext[Any, Any], pending: Confirmation) -> dict[str, Any]:
         if pending.saves is not None:
@@ -272,12 +274,6 @@ def _words(pending: Confirmation, told: ElicitResult) -> str | None:
         return None
     wrote = (told.content or {}).get(pending.saves)
     return wrote if isinstance(wrote, str) and wrote.strip() else None
-
-
-def _worded(result: Result, pending: Confirmation) -> str:
-    confirmation, error = result.confirmation, result.error
-    prompt = confirmation.prompt if confirmation is not None else pending.prompt
-    return prompt if error is None else f"{error.message}\n\n{prompt}"
 
 
 def _gone(confirmation_id: str) -> Result:

@@ -188,7 +188,7 @@ def _hide(tx: "Transaction", confirmation_id: str) -> bool:
     caller = one.call.caller._replace(message="", earlier=())
     call = one.call._replace(arguments=one.shown, caller=caller, asked=None)
     prompt = one.prompt.replace(one.words, "") if one.words else one.prompt
-    hidden = one._replace(call=call, prompt=prompt, words="")
+    hidden = one._replace(call=call, prompt=prompt, words="", plain="")
     stored = "UPDATE confirmation SET data = ? WHERE id = ?"
     return tx.change(stored, json.dumps(hidden), confirmation_id) == 1
 

@@ -30,7 +30,7 @@ class Confirmation(NamedTuple):
     id: str
     """The id to pass to `approve`, `reject` and `respond`; empty in a dry run."""
     prompt: str
-    """The question for the person; Sensitive values are hidden."""
+    """The question; only the caller and those who may approve the call see Sensitive values."""
     sensitivity: str = "low"
     """The tool's sensitivity: `low`, `medium`, `high` or `critical`."""
     kind: Literal["confirm", "review"] = "confirm"
@@ -38,7 +38,7 @@ class Confirmation(NamedTuple):
     call: Call = NO_CALL
     """The call with its validated arguments, including defaults."""
     shown: Mapping[str, Any] = NOTHING
-    """The arguments with Sensitive values hidden."""
+    """The arguments as this person may see them."""
     created: float = 0.0
     """In seconds since the epoch, like `expires`; 0 in a dry run."""
     expires: float | None = None
@@ -66,9 +66,13 @@ class Confirmation(NamedTuple):
     """The approvals that were given."""
     proposed_by: tuple[str, ...] = ()
     """Who edited the arguments, and therefore does not approve them."""
+    plain: str = ""
+    """The question with Sensitive values, as `opened` shows it; empty where it has none."""
+    hidden: str = ""
+    """The question without Sensitive values, where `prompt` has some."""
 
     def __repr__(self) -> str:
-        return brief(self, "prompt", "shown", "words")
+        return brief(self, "prompt", "shown", "words", "plain")
 
     @property
     def tool(self) -> str:
@@ -82,8 +86,32 @@ class Confirmation(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The arguments with defaults; Sensitive values are hidden."""
+        """The arguments with defaults, as this person may see them."""
         return dict(self.shown)
+
+    def opened(self) -> "Confirmation":
+        """Return the confirmation for its caller or an approver, with the Sensitive values."""
+        if not self.plain or not isinstance(self.call.arguments, Mapping):
+            return self
+        return self._replace(
+            prompt=self.plain, plain="", hidden=self.prompt, shown=self.call.arguments
+        )
+
+    def opened_for(self, user: str | None, roles: Collection[str], now: float) -> "Confirmation":
+        """Return the confirmation as a person may see it.
+
+        Args:
+            user: The person; None for an operator, who sees no Sensitive values.
+            roles: The roles of the person.
+            now: The time, in seconds since the epoch.
+        """
+        is_own = user is not None and user == self.call.caller.user
+        return self.opened() if is_own or (user and self.may_interest(roles, now)) else self
+
+    @property
+    def prompt_for_model(self) -> str:
+        """The question without Sensitive values: a model may not know the value of a handle."""
+        return self.hidden or self.prompt
 
     def is_approved(self) -> bool:
         """Return whether all approvals that the call needs are given, each by another person."""

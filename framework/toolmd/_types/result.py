@@ -195,7 +195,7 @@ class Result(_Fields):
         if not any((self._truncated() or {}).values()):
             shown.pop("truncated", None)
         if self.confirmation is not None and not self.message:
-            shown["message"] = self.confirmation.prompt
+            shown["message"] = self.confirmation.prompt_for_model
         if self.success:
             del shown["outcome"]
         text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), default=str)

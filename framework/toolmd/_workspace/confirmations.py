@@ -56,8 +56,10 @@ class Confirmations:
     ) -> tuple[Confirmation, ...]:
         """Return the pending calls and the questions of runs, oldest first.
 
+        Sensitive values are in them only for the caller of each, and for those who may approve it.
+
         Args:
-            user: Only the calls of this user; None for all users.
+            user: Only the calls of this user; None for all users, without Sensitive values.
             roles: The roles of the user: with them, also the calls that one may approve.
             limit: At most so many; a page that has fewer is the last. None for all.
             after: The id of the last one of the page before.
@@ -84,7 +86,7 @@ class Confirmations:
             if roles and user is not None:
                 waiting = (one for one in waiting if interests(one))
             every = heapq.merge(waiting, asked, key=lambda one: (one.created, one.id))
-            return tuple(islice(every, limit))
+            return tuple(one.opened_for(user, roles, now) for one in islice(every, limit))
 
         return await off_loop(read)
 
@@ -115,7 +117,7 @@ class Confirmations:
             user is not None and confirmation.call.caller.user not in {None, user}
         ):
             return None
-        return confirmation
+        return confirmation.opened_for(user, (), time())
 
     async def of_call(
         self, call_id: str, *, conversation: str | None = None, user: str | None = None
@@ -131,7 +133,8 @@ class Confirmations:
             The questions of a tool's call, decided or not; of a skill's, those that are open.
         """
         name = host_name_of(call_id, Caller(user, conversation=conversation))
-        found = await (await self._project.dispatcher()).confirmations.of_call(name)
+        kept = await (await self._project.dispatcher()).confirmations.of_call(name)
+        found = tuple(one.opened() for one in kept)
         return found or await off_loop(self._runs().questions.of, run_of(name))
 
     async def result_of(self, confirmation_id: str, *, user: str | None = None) -> Result | None:

@@ -90,14 +90,14 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
         return
     if name != entry["name"].replace("-", "_"):
         report.note(name, "", f"called {entry['name']!r} in the source; adapt its callers", line)
-    listed = entry.get(LIST)
-    if isinstance(listed, list) and not _schema_key(entry):
-        if (schema := _of_list(listed)) is None:
+    rows = entry.get(LIST)
+    if isinstance(rows, list) and not _schema_key(entry):
+        if (listed := _of_list(rows)) is None:
             report.reject(name, f"its `{LIST}` can't be read: a map with a name for each", line)
             return
-        said = "an argument is required there unless it says `optional` or `required`"
-        report.note(name, "", f"read from `{LIST}`: {said}", line)
-        entry = {**{k: v for k, v in entry.items() if k != LIST}, SCHEMAS[0]: schema}
+        needs = "an argument is required there unless it says `optional` or `required`"
+        report.note(name, "", f"read from `{LIST}`: {needs}", line)
+        entry = {**{k: v for k, v in entry.items() if k != LIST}, SCHEMAS[0]: listed}
     key = _schema_key(entry)
     within = _restricting_within(entry.get(key))
     if within:

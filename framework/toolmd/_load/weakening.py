@@ -342,6 +342,19 @@ def _skill(old: "SkillSpec", new: "SkillSpec", _default_min: float | None) -> It
         if known and not any(each <= guards for each in known):
             weakest = min(map(sorted, known), key=len)
             yield Weakening(f"Workflow: {used}", weakest, sorted(guards) or None)
+    asked = [*_approvals(new)]
+    for use, approval in _approvals(old):
+        if not any(use == name and _demands(one, approval) for name, one in asked):
+            by = approval.by if isinstance(approval.by, str) else ", ".join(approval.by)
+            yield Weakening(f"Workflow: {approval.title}", f"By {by}", None)
+
+
+def _approvals(skill: "SkillSpec") -> Iterator[tuple[str, Approval]]:
+    """Yield each approval of another person that a step asks for, with what the step uses."""
+    for section in skill.workflow_sections:
+        for step in section.steps:
+            if (approval := step.approval) is not None:
+                yield "" if step.use is None else step.use.name, approval
 
 
 def _guards(skill: "SkillSpec") -> Iterator[tuple[str, frozenset[str]]]:

@@ -90,6 +90,8 @@ class Dispatcher:
         self.recorder = Recorder(log, clock)
         self._tracing, self._metrics = tracing_of(provider), metrics_of(meters)
         self._has_observers = bool(after or self._metrics)
+        if self._metrics is not None:
+            self._metrics.pending(len(registry.pending_changes))
         self._words = UserWords(registry, store, doubt, ask_intent)
         self._keyed = KeyedCalls(store)
         self._crisis_message = settings.safety.crisis_message

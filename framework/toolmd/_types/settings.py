@@ -117,6 +117,9 @@ class ServeSettings:
     that a balancer sends them elsewhere; Ctrl-C has none."""
     drain_timeout: float = 30.0
     """The time that calls and runs have to end after that, in `toolmd worker` too."""
+    require_accepted: bool = False
+    """Whether `serve` does not start, and `/ready` is 503, while an edit that weakens a policy
+    waits for acceptance."""
 
 
 @dataclass(frozen=True, slots=True)

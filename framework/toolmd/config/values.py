@@ -250,6 +250,7 @@ READERS: Mapping[str, Read] = {
     "serve.idle_timeout": _count(1),
     "serve.drain_grace": _number(3600, "a number of seconds from 0 to 3600", zero=True),
     "serve.drain_timeout": _seconds,
+    "serve.require_accepted": _flag,
     "check.ignore": _codes,
     "confirmations.expires": _number(30 * 86400, "a number of seconds, more than 0 up to 30 days"),
     "results.max_bytes": _count(LEAST_BYTES, " bytes"),

@@ -73,10 +73,10 @@ class Import:
         self.notes += [Note(name, "", text) for text in found.left_out]
 
 
-def texts_of(kind: str, source: str, refused: list[Note]) -> Iterator[tuple[str, str]]:
+def texts_of(kind: str, source: str, unread: list[Note]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each document of the source.
 
-    A file of a folder that can't be read goes to `refused`, and does not stop the others.
+    A file of a folder that can't be read goes to `unread`, and does not stop the others.
     """
     if kind == "python":
         from toolmd._import.python import list_functions
@@ -98,9 +98,9 @@ def texts_of(kind: str, source: str, refused: list[Note]) -> Iterator[tuple[str,
                 text = file.read_bytes().decode("utf-8-sig")
             except UnicodeDecodeError as error:
                 said = f"byte {error.start} is not UTF-8: save it as UTF-8"
-                refused.append(Note(str(file), "", said))
+                unread.append(Note(str(file), "", said))
             except OSError as error:
-                refused.append(Note(str(file), "", f"can't be read: {error.strerror}"))
+                unread.append(Note(str(file), "", f"can't be read: {error.strerror}"))
             else:
                 yield str(file), text
     elif path.is_file():

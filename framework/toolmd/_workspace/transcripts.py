@@ -85,8 +85,11 @@ def _results(
         handled = workspace.handle_sync(reply, **options)
         waiting += [one.id for one in handled.pending]
         return list(handled.results)
-    decision = Decision.from_words(turn.words)
-    if decision is None or not waiting:
+    if not waiting:
+        return []
+    asked = {one.id: one.prompt for one in workspace.confirmations.pending_sync()}
+    decision = Decision.from_words(turn.words, asked.get(waiting[0], ""))
+    if decision is None:
         return []
     who = Approver(caller["user"], roles=tuple(caller["roles"]))
     result = workspace.confirmations.decide_sync(waiting.pop(0), decision, who)

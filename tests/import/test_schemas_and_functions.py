@@ -222,6 +222,24 @@ def test_an_entry_that_is_not_a_function_is_rejected_by_name() -> None:
     assert [note.definition for note in read.refused] == ["web_search", "list_it", "int"]
 
 
+def test_a_list_of_arguments_is_read_or_rejected() -> None:
+    listed = [
+        {"name": "key", "type": "string", "desc": "The key"},
+        {"name": "count", "type": "integer", "optional": True},
+        {"name": "tags", "type": "array", "items": {"type": "string"}, "required": False},
+    ]
+    read = imported([{"name": "find", "description": "Find.", "arguments": listed}], "mcp")
+    key, count, tags = spec_of(read).parameters
+
+    assert (key.shape.description, key.required) == ("The key", True)
+    assert (count.shape.types, count.required) == (("integer",), False)
+    assert (tags.shape.items, tags.required) == (Schema(types=("string",)), False)
+    assert any("read from `arguments`" in note.text for note in read.notes)
+    for wrong in (["key"], [{"type": "string"}], [*listed, listed[0]]):
+        read = imported([{"name": "find", "description": "Find.", "arguments": wrong}], "mcp")
+        assert (read.drafts, len(read.refused)) == ((), 1)
+
+
 def test_an_invalid_name_is_changed_and_noted() -> None:
     schema = {"type": "object", "properties": {"the day": {"type": "string"}}}
     read = imported([function(schema, "getWeather.now")])

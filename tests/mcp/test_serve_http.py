@@ -19,6 +19,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from tests import warm_python
 
 TOKENS = {"ana": "the-token-of-ana-which-is-long", "eve": "the-token-of-eve-which-is-long"}
@@ -147,6 +148,24 @@ def test_the_request_that_the_start_prints_is_answered(serving: Serving) -> None
     answer = httpx2.get(words[3], headers={name: value})
     assert answer.status_code == 200
     assert answer.json()
+
+
+def test_a_key_that_stands_twice_is_denied_and_no_list_has_a_second_page(serving: Serving) -> None:
+    accepts = {"accept": "application/json, text/event-stream", "content-type": "application/json",
+               "authorization": f"Bearer {serving.token}"}  # fmt: skip
+    params = '{"name":"add","arguments":{"a":1,"b":2,"a":3}}'
+    text = f'{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{params}}}'
+
+    answer = httpx2.post(serving.url, headers=accepts, content=text).json()
+    assert answer["id"] == 5
+    assert answer["result"]["structuredContent"]["error"]["code"] == "malformed_call"
+
+    async def ask() -> None:
+        async with connected(serving.url, serving.token, "auto") as client:
+            with pytest.raises(MCPError, match="no such page"):
+                await client.list_tools(cursor="x")
+
+    asyncio.run(ask())
 
 
 def test_a_token_that_may_only_call_confirms_nothing_over_mcp(

@@ -98,27 +98,47 @@ def test_sighup_reloads_the_definitions(project: Path, mode: str) -> None:
     assert "hail" in asyncio.run(run())
 
 
-def test_nonsense_on_the_pipe_ends_nothing(project: Path) -> None:
-    words = command(project)
+def call_line(number: int, arguments: str) -> str:
+    params = f'{{"name":"add","arguments":{arguments}}}'
+    return f'{{"jsonrpc":"2.0","id":{number},"method":"tools/call","params":{params}}}\n'
 
-    async def run() -> str:
+
+def test_each_line_of_the_host_is_answered_or_ends_nothing(project: Path) -> None:
+    words = command(project)
+    lines = [
+        "no json\n", "\n", "[]\n", "{}\n",
+        call_line(2, '{"a":"\\ud800"}'),
+        call_line(3, f'{{"a":{"[" * 3000 + "]" * 3000}}}'),
+        call_line(4, f'{{"a":{"1" * 5000}}}'),
+        call_line(5, '{"a":1,"b":2,"a":3}'),
+        call_line(6, '{"a":1,"b":2}')[:60] + "\n",
+        '{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"cursor":"x"}}\n',
+        '{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
+    ]  # fmt: skip
+
+    async def run() -> dict[int | None, Any]:
         process = await asyncio.create_subprocess_exec(
             words.command, *words.args, stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE, env={**os.environ, **(words.env or {})},
         )  # fmt: skip
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(b"no json\n[]\n{}\n\xff\xfe\n")
-        process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+        process.stdin.write(b"\xff\xfe\n" + "".join(lines).encode())
         await process.stdin.drain()
-        line = ""
-        while '"id":1' not in line:
-            line = (await process.stdout.readline()).decode()
+        answers: dict[int | None, Any] = {}
+        while 1 not in answers or 7 not in answers:
+            answer = json.loads(await process.stdout.readline())
+            answers[answer.get("id")] = answer
         process.stdin.close()
         await process.wait()
-        return line
+        return answers
 
-    assert '"result"' in asyncio.run(run())
+    answers = asyncio.run(run())
+
+    assert answers[1]["result"] == {}
+    assert {answers[number]["error"]["code"] for number in (None, 2, 3, 4, 6)} == {-32700}
+    assert answers[5]["result"]["structuredContent"]["error"]["code"] == "malformed_call"
+    assert answers[7]["error"]["code"] in {-32602, -32600}  # the second before the handshake
 
 
 def test_a_saved_file_is_reloaded_and_the_host_is_notified(project: Path, mode: str) -> None:

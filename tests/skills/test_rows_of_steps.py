@@ -74,6 +74,10 @@ CASES = {
                      {"retries": 2, "then": 'stop "No {day}"'}, checked=True),
     "Undo": Case("take_back\n     - day: `day`", USE,
                  {"use": "take_back", "with": {"day": "`day`"}}, checked=True),
+    "By": Case("`approver.user != day`", ASK, "approver.user != day", checked=True),
+    "Expires": Case("2 days", ASK, 172800.0),
+    "Escalate": Case("after 4 hours to head", ASK + "   - **By**: manager\n",
+                     [{"after_s": 14400.0, "to": ["head"]}]),
     "Timeout": Case("30s", USE, 30.0),
 }  # fmt: skip
 

@@ -174,7 +174,16 @@ STEPS = (
         undo=Use(name="cancel", arguments=(Argument(name="all", value=NESTED, line=9),)),
         timeout_s=2.5,
     ),
-    Step(id="2", title="Ask", ask=SAID, if_no=Way(kind="stop"), use=Use(name="book")),
+    Step(
+        id="2",
+        title="Ask",
+        ask=SAID,
+        if_no=Way(kind="stop"),
+        use=Use(name="book"),
+        by=("head",),
+        expires_s=7200.0,
+        escalate=(Escalation(3600.0, ("chief",)),),
+    ),
     Step(
         id="3",
         title="Choose",

@@ -4,11 +4,20 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
+from toolmd._call.denial import deny
+from toolmd._expressions import EvaluationError, ExpressionError, Program, compile_expression
 from toolmd._expressions.templates import fill
-from toolmd._types.approval import ALWAYS, OPERATOR_GROUP, Approval, OpenApproval
+from toolmd._types.approval import (
+    ALWAYS,
+    OPERATOR_GROUP,
+    Approval,
+    Approved,
+    OpenApproval,
+    either,
+)
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.confirmation import Confirmation
 from toolmd._types.decision import Approver
 from toolmd._types.identity import caller_values, values_of
 
@@ -23,10 +32,12 @@ class Approvals:
         """Compile the conditions. Raises ExpressionError: the tool can't be called then."""
         self._names = frozenset(parameter.name for parameter in call_spec.parameters)
         self._groups = [
-            (one, None if one.when == ALWAYS else self._program(one.when),
-             self._program(one.by) if isinstance(one.by, str) else None)
+            (one, None if one.when == ALWAYS else self._program(one.when))
             for one in call_spec.approvals
-        ]  # fmt: skip
+        ]
+        for one in call_spec.approvals:
+            if isinstance(one.by, str):
+                self._program(one.by)
 
     def __bool__(self) -> bool:
         return bool(self._groups)
@@ -41,7 +52,7 @@ class Approvals:
         values = values_of(call, arguments)
         return tuple(
             self._open(number, one, values, now)
-            for number, (one, when, _) in enumerate(self._groups)
+            for number, (one, when) in enumerate(self._groups)
             if when is None or _value(when, values, now) is not False
         )
 
@@ -61,27 +72,50 @@ class Approvals:
         own = [self._groups[one.number][0].expires_s for one in opened if one.number >= 0]
         return min(own, default=None)
 
-    def may_give(
-        self,
-        one: OpenApproval,
-        who: Approver,
-        arguments: Mapping[str, Any],
-        caller: Caller,
-        now: dt.datetime,
-    ) -> bool:
-        """Return whether a person may give an approval, by the person's identity of now."""
-        if one.number == OPERATOR_GROUP:
-            return who.user is None
-        if who.user is None:
-            return False
-        if not set(one.roles(now.timestamp())).isdisjoint(who.roles):
-            return True
-        program = self._groups[one.number][2]
-        if program is None:
-            return False
-        decider = Caller(who.user, who.context, roles=who.roles, via=who.via)
-        values = {**arguments, CALLER: caller_values(caller), APPROVER: caller_values(decider)}
-        return _value(program, values, now) is True
+
+def yes_of(one: Confirmation, who: Approver, now: dt.datetime) -> Approved:
+    """Return the yes of a person, with the approvals of a call that it may count for.
+
+    The person needs a role or fact by now. Raises CallDenied where they may give none.
+    """
+    at = now.timestamp()
+    mine = tuple(each.number for each in one.approvals if _may_give(each, one.call, who, now))
+    needed = " and ".join(dict.fromkeys(who_may(each, at) for each in one.approvals))
+    if who.user is not None and who.user == one.call.caller.user:
+        raise deny("not_allowed", f"Nobody approves their own call: it waits for {needed}.")
+    if who.user is not None and who.user in one.proposed_by:
+        raise deny("not_allowed", f"You edited this call, so another {needed} approves it.")
+    if not mine:
+        whose = "; name the person who decides, and a role" if who.user is None else ""
+        raise deny("not_allowed", f"This call is for {needed} to approve{whose}.")
+    if who.user is not None and who.user in {each.user for each in one.approved}:
+        message = f"You approved this call; it needs another person: {needed}."
+        raise deny("not_allowed", message)
+    return Approved(who.user, who.roles, who.via, at, mine)
+
+
+def who_may(one: OpenApproval, now: float) -> str:
+    """Return who may give an approval by now, in words."""
+    return one.whose if isinstance(one.by, str) else either(one.roles(now))
+
+
+def _may_give(one: OpenApproval, call: Call, who: Approver, now: dt.datetime) -> bool:
+    if one.number == OPERATOR_GROUP:
+        return who.user is None
+    if who.user is None:
+        return False
+    if not set(one.roles(now.timestamp())).isdisjoint(who.roles):
+        return True
+    if not isinstance(one.by, str):
+        return False
+    assert isinstance(call.arguments, Mapping)
+    decider = Caller(who.user, who.context, roles=who.roles, via=who.via)
+    values = {**values_of(call, call.arguments), APPROVER: caller_values(decider)}
+    try:
+        program = compile_expression(one.by, values)
+    except ExpressionError:
+        return False
+    return _value(program, values, now) is True
 
 
 def _value(program: Program, values: Mapping[str, Any], now: dt.datetime | None) -> Any:

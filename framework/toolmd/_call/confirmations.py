@@ -9,6 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Protocol
 
+from toolmd._call.approvals import who_may, yes_of
 from toolmd._call.arguments import mismatch
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Passage
@@ -16,7 +17,7 @@ from toolmd._call.compiled import CompiledTool
 from toolmd._call.corrections import find_corrected, identity_of, text_of
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.keyed import record, recorded
-from toolmd._call.prompts import show, who_may, words_of
+from toolmd._call.prompts import show, words_of
 from toolmd._call.result import REPLACES, answered
 from toolmd._call.threads import AROUND
 from toolmd._store.confirmations import ConfirmationStore
@@ -239,16 +240,28 @@ class Confirmations:
         """Reject a pending call, as a run's question was answered."""
         await self._decide(confirmation_id, Decision.reject(), Approver(user, by), None)
 
-    async def approves(self, call: Call, who: Approver) -> tuple[bool, Result | None]:
-        """Return whether a person may give the approval of a run's call, or the denial."""
-        began = perf_counter()
+    def _now(self) -> dt.datetime:
+        return dt.datetime.fromtimestamp(self._clock(), dt.UTC)
+
+    async def approves(
+        self, one: Confirmation, decision: Decision, who: Approver
+    ) -> tuple[bool, Result | None]:
+        """Return whether a person may answer a run's question for its caller, or the denial."""
+        began, call = perf_counter(), one.call
         try:
-            return await self._is_approver(call, who), None
+            return await self._is_approver(one, decision, who), None
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             return False, await self._dispatcher.denied(call, error, began)
 
-    async def _is_approver(self, call: Call, who: Approver) -> bool:
+    async def _is_approver(self, one: Confirmation, decision: Decision, who: Approver) -> bool:
         """Return whether a call needs an approval, which this person may give; else deny."""
+        call = one.call
+        if one.approvals:
+            yes_of(one, who, self._now())
+            if decision.kind == "edit":
+                message = "An approver answers yes or no: the step states the arguments."
+                raise deny("not_allowed", message)
+            return True
         tool = await self._dispatcher.find(call)
         read = await tool.read(call)
         call, arguments = read.call, read.arguments
@@ -261,10 +274,8 @@ class Confirmations:
             message = "A run can't wait for several approvals: call the tool outside of it."
             raise deny("not_allowed", message)
         if opened:
-            if who.user is not None and who.user == call.caller.user:
-                raise deny("not_allowed", "Nobody approves their own call.")
-            call = call._replace(arguments=arguments)
-            self._yes_of(tool, Confirmation("", "", call=call, approvals=opened), who)
+            one = Confirmation("", "", call=call._replace(arguments=arguments), approvals=opened)
+            yes_of(one, who, self._now())
         return bool(opened)
 
     def pending(
@@ -314,7 +325,8 @@ class Confirmations:
             approves = one.kind == "review" and bool(one.approvals) and key is None
             given = None
             if approves and not withdrawn:
-                given = self._yes_of(await self._dispatcher.find(call), one, who)
+                await self._dispatcher.find(call)
+                given = yes_of(one, who, self._now())
             if call.asked is None and decision.kind == "reject":
                 await self._reject(one)
             tool = await self._dispatcher.find(call)
@@ -464,29 +476,6 @@ class Confirmations:
         seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()
         await self._won(one, lambda: self._store.confirmations.begin(stored, now, seconds))
         return stored._replace(call=runs, notes=notes, state="running")
-
-    def _yes_of(self, tool: CompiledTool, one: Confirmation, who: Approver) -> Approved:
-        """Return the yes of a person, with the approvals it may count for.
-
-        Raises CallDenied where the person may give none of those that are open.
-        """
-        now, arguments = self._clock(), one.call.arguments
-        assert isinstance(arguments, Mapping)
-        moment = dt.datetime.fromtimestamp(now, dt.UTC)
-        mine = tuple(
-            each.number for each in one.approvals
-            if tool.approvals.may_give(each, who, arguments, one.call.caller, moment)
-        )  # fmt: skip
-        needed = " and ".join(dict.fromkeys(who_may(each, now) for each in one.approvals))
-        if who.user is not None and who.user in one.proposed_by:
-            raise deny("not_allowed", f"You edited this call, so another {needed} approves it.")
-        if not mine:
-            whose = "; name the person who decides, and a role" if who.user is None else ""
-            raise deny("not_allowed", f"This call is for {needed} to approve{whose}.")
-        if who.user is not None and who.user in {each.user for each in one.approved}:
-            message = f"You approved this call; it needs another person: {needed}."
-            raise deny("not_allowed", message)
-        return Approved(who.user, who.roles, who.via, now, mine)
 
     async def _step(
         self,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from toolmd._call.checks import OF_WORDS
 from toolmd._call.compiled import CompiledTool
-from toolmd._types.approval import OpenApproval, either
+from toolmd._types.approval import OpenApproval
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.identity import values_of
@@ -38,11 +38,6 @@ def prompt_of(
     critical = call_spec.safety.sensitivity == "critical"
     ending = "Please confirm these details are correct." if critical else "Is this correct?"
     return f"I'd like to {what}{': ' if told else ''}{told}.{words} {ending}"
-
-
-def who_may(one: OpenApproval, now: float) -> str:
-    """Return who may give an approval by now, in words."""
-    return one.whose if isinstance(one.by, str) else either(one.roles(now))
 
 
 class Question(NamedTuple):

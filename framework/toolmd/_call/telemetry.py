@@ -36,6 +36,18 @@ class Metrics:
             "toolmd.call.duration", unit="s", description="Time of a call, with all its checks"
         )
 
+        self._pending = meter.create_gauge(
+            "toolmd.pending_changes", unit="{edit}",
+            description="Edits that weaken a policy and wait for acceptance",
+        )  # fmt: skip
+
+    def pending(self, count: int) -> None:
+        """Note how many edits wait for acceptance."""
+        try:
+            self._pending.set(count)
+        except Exception as error:  # noqa: BLE001 - a measurement stops nothing
+            logged(error, "the pending changes could not be counted")
+
     def end(self, call: Call, result: Result, *, known: bool) -> None:
         """Count a call with its outcome; `known` is whether a tool or a skill has its name."""
         if call.dry_run:

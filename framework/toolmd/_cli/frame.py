@@ -192,6 +192,7 @@ def show(answer: Answer, *, json: bool) -> None:
 _ERRORS = {
     ExitCode.FINDINGS: "failed",
     ExitCode.USAGE: "usage",
+    ExitCode.DENIED: "denied",
     ExitCode.NOT_FOUND: "not_found",
     ExitCode.INTERNAL: "internal",
 }

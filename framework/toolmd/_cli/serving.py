@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolmd._cli.frame import PORT, ExitCode, stop
-from toolmd._cli.screen import err
+from toolmd._cli.screen import counted, err, printable
 from toolmd._types.call import Caller
 from toolmd.errors import ToolmdError
 
@@ -334,6 +334,18 @@ def run(serving: Coroutine[Any, Any, None]) -> None:
         return
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(serving)
+
+
+def tell_changes(workspace: Any) -> None:
+    """List on stderr the edits that wait for acceptance; end where the settings require it."""
+    edits = workspace.changes.list_sync()
+    for edit in edits:
+        for one in edit.weakened:
+            err(printable(f"{edit.name}: {one} waits for acceptance; the stricter one is in force"))
+    if edits and workspace.settings.serve.require_accepted:
+        what = f"{counted(len(edits), 'edit')} weakens a policy and is not accepted"
+        help_ = "`toolmd accept NAME`, or `toolmd accept --all --against REV` for a release"
+        stop(ExitCode.DENIED, what, help_)
 
 
 def tell_losses(workspace: Any) -> None:

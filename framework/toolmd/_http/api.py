@@ -37,6 +37,7 @@ from toolmd._skills.graph import chart_of, svg
 from toolmd._types.call import Caller
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.decision import Approver, Decision
+from toolmd._types.diagnostic import Severity
 from toolmd._types.identity import is_for
 from toolmd._types.run import RunView
 from toolmd._validation.redact import HIDDEN, redacted
@@ -515,14 +516,16 @@ class Api:
 
         `degraded` means that an import exceeded `import_timeout`; `toolmd check` names it.
         """
-        return {"status": "degraded" if self.workspace.overdue_imports else "ok"}
+        status = "degraded" if self.workspace.overdue_imports else "ok"
+        return {"status": status, "pending_changes": len(self.workspace.changes.list_sync())}
 
     @operation("GET /ready", OPEN, "Ready")
     async def ready(self, _: ApiRequest) -> Any:
         """Report whether calls are served.
 
-        A balancer sends requests where it is 200. It is 503 from the signal to end on, and while
-        the store can't be reached.
+        A balancer sends requests where it is 200. It is 503 from the signal to end on, while the
+        store can't be reached, and with `serve.require_accepted` while a weaker policy waits for
+        acceptance.
         """
         if self._look is None or (self._look.done() and time.monotonic() > self._looked + 1):
             # Strangers can't load the store: one look a second, for which every request waits.
@@ -532,7 +535,13 @@ class Api:
             raise ApiError(503, "ending", "The server is shutting down.")
         if not (self._look.done() and self._look.result()):
             raise ApiError(503, "store_unreachable", "The server can't reach its store.")
-        return {"status": "ready"}
+        pending = len(self.workspace.changes.list_sync())
+        if pending and self.workspace.settings.serve.require_accepted:
+            raise ApiError(503, "changes_pending", "A weaker policy waits for acceptance.")
+        found = self.workspace.diagnostics_of(())
+        broken = {one.span.path for one in found if one.severity is Severity.ERROR}
+        return {"status": "ready", "pending_changes": pending, "broken_files": len(broken),
+                "policy": self.workspace.policy}  # fmt: skip
 
     @operation("GET /openapi.json", ANY, "Document", tagged=True)
     async def openapi(self, request: ApiRequest) -> Any:

@@ -140,8 +140,15 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                             "project": TEXT, "trust_edits": FLAG}, "user", "context", "may"),
     "Picture": {**TEXT, "description": "An SVG."},
     "RunEvents": _rows(run_id=TEXT, kind=TEXT, skill=TEXT, step=TEXT, title=TEXT, text=TEXT),
-    "Health": _object({"status": {"enum": ["ok", "degraded"]}}, "status"),
-    "Ready": _object({"status": {"enum": ["ready"]}}, "status"),
+    "Health": _object(
+        {"status": {"enum": ["ok", "degraded"]}, "pending_changes": {"type": "integer"}},
+        "status", "pending_changes",
+    ),
+    "Ready": _object(
+        {"status": {"enum": ["ready"]}, "pending_changes": {"type": "integer"},
+         "broken_files": {"type": "integer"}, "policy": {"type": "string"}},
+        "status", "pending_changes", "broken_files", "policy",
+    ),
     "Document": _object({"openapi": TEXT, "paths": OBJECT}, "openapi", "paths"),
 }  # fmt: skip
 """The schemas of answers (JSON Schema 2020-12), by the names that the operations use."""

@@ -43,6 +43,9 @@ SCHEMAS = (
     *("parameters", "input_schema", "inputSchema", "parametersJsonSchema"),
     *("parameters_json_schema", "args_schema", "input_json_schema"),
 )
+LIST = "arguments"
+"""The key of a list of arguments, as registries of MCP servers publish it."""
+_OF_LIST = frozenset(("name", "desc", "optional", "required"))
 _READ = frozenset(("name", "title", "description", "type", "strict"))
 _OF_SCHEMAS = frozenset(
     "type properties required description title items default format enum examples".split()
@@ -87,6 +90,14 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
         return
     if name != entry["name"].replace("-", "_"):
         report.note(name, "", f"called {entry['name']!r} in the source; adapt its callers", line)
+    rows = entry.get(LIST)
+    if isinstance(rows, list) and not _schema_key(entry):
+        if (listed := _of_list(rows)) is None:
+            report.reject(name, f"its `{LIST}` can't be read: a map with a name for each", line)
+            return
+        needs = "an argument is required there unless it says `optional` or `required`"
+        report.note(name, "", f"read from `{LIST}`: {needs}", line)
+        entry = {**{k: v for k, v in entry.items() if k != LIST}, SCHEMAS[0]: listed}
     key = _schema_key(entry)
     within = _restricting_within(entry.get(key))
     if within:
@@ -105,6 +116,23 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
     if change is not None:
         said["parameters"] = tuple(map(change, said["parameters"]))
     report.add_tool(ToolSpec(**{**said, **known}), line, policy)
+
+
+def _of_list(listed: list[Any]) -> dict[str, Any] | None:
+    """Return the JSON Schema of arguments that a source lists; None if it can't be read."""
+    fields: dict[str, Any] = {}
+    required = []
+    for one in listed:
+        name = one.get("name") if isinstance(one, Mapping) else None
+        if not isinstance(name, str) or not name or name in fields:
+            return None
+        own = {key: value for key, value in one.items() if key not in _OF_LIST}
+        if isinstance(one.get("desc"), str):
+            own.setdefault("description", one["desc"])
+        fields[name] = own
+        if one.get("required", not one.get("optional")) is True:
+            required.append(name)
+    return {"type": "object", "properties": fields, "required": required}
 
 
 def _restricting_within(schema: Any) -> dict[str, Any]:

@@ -1,15 +1,17 @@
 """Read a project's definitions and their Python into one immutable registry."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from toolmd._load.accepted import FILE, AcceptedKey, read_accepted
 from toolmd._load.baseline import Baseline, Known, StoredChanges
 from toolmd._load.binding import bind_all
 from toolmd._load.cache import Cache
-from toolmd._load.files import SETTLED_NS, Walker
+from toolmd._load.files import SETTLED_NS, Walker, whole_file
 from toolmd._load.folders import Group, package_groups, project_groups
 from toolmd._load.implementation import SnapshotParts
 from toolmd._load.keeping import Keeper, Kept, by_kind, with_problems
@@ -26,9 +28,11 @@ from toolmd._load.resources import SnapshotResources
 from toolmd._load.skills import Checks, has_errors
 from toolmd._store import MEMORY
 from toolmd._store.store import Store
-from toolmd._types.diagnostic import Diagnostic, in_reading_order
+from toolmd._types.code import Code
+from toolmd._types.diagnostic import Diagnostic, Severity, in_reading_order
 from toolmd._types.registry import BoundTool, Gateway, Registry
 from toolmd._types.settings import Settings
+from toolmd.errors import ConfigError
 
 _TRIES = 8
 """How often to decide again where another process wrote at the same time."""
@@ -65,6 +69,13 @@ class Snapshot:
     def resources(self) -> SnapshotResources:
         """What implementations ask for by type."""
         return self.around.resources
+
+    @property
+    def policy(self) -> str:
+        """The hash of the definitions and thresholds that are in force."""
+        said = sorted((name, one.digest) for name, one in self.kept.named.items())
+        text = repr((said, self.settings.safety))
+        return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -110,10 +121,16 @@ def build(  # noqa: PLR0913 - by keyword, but for two
         groups, reader, named.values(), reading.diagnostics, old.prompts if old is not None else {}
     )
     changes, said = StoredChanges(store), (*plugins.diagnostics, *reading.diagnostics)
+    accepted, problem = frozenset[AcceptedKey](), ""
+    if baseline is not None and old is None:
+        try:
+            accepted = read_accepted(settings.root)
+        except ConfigError as error:
+            problem = str(error)
     tries = 0
     while True:
         known, tries = baseline.load() if baseline is not None else Known({}, None), tries + 1
-        keeper = Keeper(groups, known, settings, changes)
+        keeper = Keeper(groups, known, settings, changes, accepted)
         kept = keeper.keep(named, broken)
         checks = Checks(reader, cache, kept.named)
         registry = bind(kept, keeper, checks, groups, around, said, old)
@@ -123,6 +140,10 @@ def build(  # noqa: PLR0913 - by keyword, but for two
         waiting = kept.waiting.values()
         changes.propose((one.key, one.live.spec, one.live.taken) for one in waiting)
         registry = with_problems(registry, baseline.problem, changes.problem)
+    if problem:
+        help_ = "repair it: until then, edits that weaken a policy stay pending"
+        found = whole_file(FILE, Code.UNREADABLE_SETTINGS, problem, help_, Severity.WARNING)
+        registry = replace(registry, diagnostics=(*registry.diagnostics, found))
     reading.save(checks.done, fresh=checks.fresh)
     registry = replace(registry, prompts=MappingProxyType(prompts))
     files = [(g.folder.definitions, g.folder.modules, g.folder.prompts) for g in groups]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from toolmd._load.accepted import AcceptedKey, key_of
 from toolmd._load.baseline import Known, LastLive, StoredChanges
 from toolmd._load.cache import decode, digest, encode
 from toolmd._load.files import File, whole_file
@@ -93,8 +94,15 @@ class Keeper:
     """Decides for one reading of all files; nothing is written here."""
 
     def __init__(
-        self, groups: Sequence[Group], known: Known, settings: Settings, changes: StoredChanges
+        self,
+        groups: Sequence[Group],
+        known: Known,
+        settings: Settings,
+        changes: StoredChanges,
+        accepted: Collection[AcceptedKey] = (),
     ) -> None:
+        """Keep the parts; `accepted` is what the committed file accepts, for a start."""
+        self._accepted = accepted
         self._known = known
         self._changes = changes
         self._settings = settings
@@ -165,7 +173,7 @@ class Keeper:
         if not olds:
             return
         spec, found = self._stricter(kept, definition, olds)
-        if not found:
+        if all(key_of(name, one) in self._accepted for one in found):
             return
         encoded = encode(spec)
         key = ChangeKey(name, digest(encoded), row.digest)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from decimal import Decimal
 from functools import cache
+from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolmd._types.approval import ALWAYS, Approval
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     # They need pydantic, which nothing here does.
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
-from toolmd._types.settings import AuditSettings, SafetySettings, Settings
+from toolmd._types.settings import AuditSettings, SafetySettings, Settings, TokenSettings
 
 Looser = Callable[[Any, Any], bool]
 """Returns whether the new value, the second, allows more than the old one.
@@ -342,6 +343,19 @@ def _skill(old: "SkillSpec", new: "SkillSpec", _default_min: float | None) -> It
         if known and not any(each <= guards for each in known):
             weakest = min(map(sorted, known), key=len)
             yield Weakening(f"Workflow: {used}", weakest, sorted(guards) or None)
+    asked = [*_approvals(new)]
+    for use, approval in _approvals(old):
+        if not any(use == name and _demands(one, approval) for name, one in asked):
+            by = approval.by if isinstance(approval.by, str) else ", ".join(approval.by)
+            yield Weakening(f"Workflow: {approval.title}", f"By {by}", None)
+
+
+def _approvals(skill: "SkillSpec") -> Iterator[tuple[str, Approval]]:
+    """Yield each approval of another person that a step asks for, with what the step uses."""
+    for section in skill.workflow_sections:
+        for step in section.steps:
+            if (approval := step.approval) is not None:
+                yield "" if step.use is None else step.use.name, approval
 
 
 def _guards(skill: "SkillSpec") -> Iterator[tuple[str, frozenset[str]]]:
@@ -496,6 +510,9 @@ def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ..
         if kept:
             whole[table] = replace(after, **kept)
             found += [f"{table}.{name}" for name in kept]
+    if old.time_zone and new.time_zone != old.time_zone:
+        whole["time_zone"] = old.time_zone
+        found.append("time_zone")
     if new.trust_edits:
         whole["trust_edits"] = False
         found.append("trust_edits")
@@ -510,6 +527,13 @@ def _asks(old: str, new: str) -> bool:
     return old == "deny" and new == "confirm"
 
 
+def _acts_for_more(old: Iterable[TokenSettings], new: Iterable[TokenSettings]) -> bool:
+    """Return whether a token may act for other users, roles or facts than before."""
+    known = {one.sha256: (one.may, one.act_as) for one in old}
+    return any("act_as" in one.may and known.get(one.sha256) != (one.may, one.act_as)
+               for one in new)  # fmt: skip
+
+
 def _deletes(old: float | None, new: float | None) -> bool:
     return new is not None and (old is None or new < old)
 
@@ -521,7 +545,12 @@ _LOOSER: Mapping[str, Mapping[str, Callable[[Any, Any], bool]]] = {
         "sync": lambda old, new: old == "batch" and new == "none",
         "keep_days": _deletes,
     },
+    # Who a token stands for, and what its facts mean: any change may let somebody else through.
+    "identity": {"issuers": ne, "facts": ne},
+    "serve": {"tokens": _acts_for_more},
 }
 """For each setting that is a restriction, whether a new value drops it."""
-assert {*_LOOSER["safety"], "crisis_words"} == {*SafetySettings.__dataclass_fields__}
+assert {*_LOOSER["safety"], "crisis_words", "crisis_message"} == {
+    *SafetySettings.__dataclass_fields__
+}
 assert {*_LOOSER["audit"]} == {*AuditSettings.__dataclass_fields__}

@@ -7,9 +7,12 @@ from typing import Any
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.types import JSONRPCResponse
+from starlette.responses import JSONResponse
 
 from toolmd._auth import CALLER, RIGHTS
 from toolmd._mcp.server import McpServer
+from toolmd._mcp.unreadable import answer_unreadable
 from toolmd._types.call import Caller
 
 MAX_BODY = 512 * 1024
@@ -53,4 +56,26 @@ class McpEndpoint:
         whose = (caller.user, caller.via, caller.roles, facts, rights)
         token = AccessToken(token="", client_id=repr(whose), scopes=[])
         scope = {**scope, "user": AuthenticatedUser(token)}
+        if scope["method"] == "POST":
+            body, receive = await _received(receive)
+            found = answer_unreadable(body.decode("utf-8", errors="replace"))
+            if isinstance(found, JSONRPCResponse):
+                answer = found.model_dump(by_alias=True, mode="json")
+                await JSONResponse(answer)(scope, receive, send)
+                return
         await self._manager.handle_request(scope, receive, send)
+
+
+async def _received(receive: Any) -> tuple[bytes, Any]:
+    """Return the body of a request, up to its limit, and what receives it again."""
+    messages, body, more = [], b"", True
+    while more and len(body) <= MAX_BODY:
+        message = await receive()
+        messages.append(message)
+        body += message.get("body", b"")
+        more = bool(message.get("more_body"))
+
+    async def again() -> Any:
+        return messages.pop(0) if messages else await receive()
+
+    return body if len(body) <= MAX_BODY else b"{}", again

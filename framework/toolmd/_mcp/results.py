@@ -103,6 +103,8 @@ def denial(result: Result) -> CallToolResult:
     error = result.error or _confirmation(result)
     told = [f"{error.code}: {error.message}"]
     told += [problem.message for problem in error.details if problem.message not in error.message]
+    if (asked := result.confirmation) is not None:
+        result = result._replace(confirmation=asked._replace(prompt=asked.prompt_for_model))
     shown = {**result.to_dict(), "error": error.to_dict()}
     return CallToolResult(
         content=[TextContent(type="text", text="\n".join(told)), *_notes(result)],

@@ -10,7 +10,7 @@ from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
-from mcp.types import INTERNAL_ERROR, NotificationParams, PaginatedRequestParams
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, NotificationParams, PaginatedRequestParams
 from pydantic import ValidationError
 
 from toolmd._mcp.callers import Callers
@@ -78,6 +78,7 @@ class McpServer:
         security = RequestStateSecurity(keys=[key or token_bytes(32)], ttl=600)
         security.bind_principal = lambda ctx: _principal(who(ctx), may_decide=who.may_decide(ctx))
         self.low.middleware.append(keep_crashes)
+        self.low.middleware.append(one_page)
         self.low.middleware.append(RequestStateBoundary(security, default_audience=NAME))
 
     async def changed(self) -> None:
@@ -107,6 +108,13 @@ class _Low(Server[Any]):
 def _principal(caller: Caller, *, may_decide: bool) -> str:
     facts = sorted(caller.context.items())
     return repr((caller.user, caller.via, caller.roles, facts, may_decide))
+
+
+async def one_page(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Serve one request; each list has one page, so no cursor was ever given."""
+    if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor") is not None:
+        raise MCPError(INVALID_PARAMS, "There is no such page: ask without a cursor.")
+    return await call_next(ctx)
 
 
 async def keep_crashes(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

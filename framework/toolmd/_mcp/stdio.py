@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.stdio import stdio_server
@@ -16,6 +16,7 @@ from mcp.types import INTERNAL_ERROR, JSONRPCError, JSONRPCResponse
 
 from toolmd._mcp.callers import FixedCaller
 from toolmd._mcp.server import McpServer
+from toolmd._mcp.unreadable import Answer, own_input
 from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
 
@@ -107,10 +108,17 @@ async def serve_stdio(
     server.changes.serve_here()
     # The SDK uses the pipe alone: printed text must not stay in a buffer that is flushed to
     # the pipe at the end.
-    async with stdio_server() as (reads, writes):
-        with redirect_stdout(sys.stderr):
-            requests = StdioRequests(writes)
-            server.low.middleware.append(requests.serve)
-            if ready is not None:
-                ready(server, requests)
-            await server.low.run(reads, requests, server.low.create_initialization_options())
+    with own_input() as lines:
+        # It only reads the lines.
+        async with stdio_server(stdin=cast("Any", lines)) as (reads, writes):
+            with redirect_stdout(sys.stderr):
+                requests = StdioRequests(writes)
+
+                async def answer(message: Answer) -> None:
+                    await requests.send(SessionMessage(message))
+
+                lines.answer = answer
+                server.low.middleware.append(requests.serve)
+                if ready is not None:
+                    ready(server, requests)
+                await server.low.run(reads, requests, server.low.create_initialization_options())

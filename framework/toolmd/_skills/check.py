@@ -1,7 +1,7 @@
 """Check a skill against its tools when it is loaded, to find errors before it runs."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from toolmd._expressions import CALLER, RESERVED, CheckedExpression, Checker, ExpressionError
 from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._skills.text import ValueTextError, read_text, shape_for, takes_text
+from toolmd._types.approval import Escalation
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.identity import ANYBODY, Identity
@@ -47,8 +48,10 @@ _OBJECT = Schema(types=("object",))
 class StepFindings:
     """Diagnostics of one file, without duplicates."""
 
-    def __init__(self, source: Source, caller: Schema) -> None:
+    def __init__(self, source: Source, caller: Schema, roles: tuple[str, ...] = ()) -> None:
         self._source = source
+        self.roles = roles
+        """The roles that the settings list; empty where they list none."""
         self.caller = caller
         """The type of `caller` in its expressions."""
         self._found: dict[Diagnostic, None] = {}
@@ -428,6 +431,37 @@ class StepCheck:
 
     _question = _text
 
+    def _approvers(self, key: StepKey, value: tuple[str, ...] | Expression) -> None:
+        if isinstance(value, Expression):
+            scope = self._scope(key).also("approver", self._found.caller)
+            checked = scope.check(value)
+            if checked is not None and (reason := mismatch(checked.schema, _BOOLEAN)):
+                message = f"{key.name} must be true or false: {reason}"
+                self._found.report(Code.NOT_A_CONDITION, value, message)
+        else:
+            self._check_roles(key, value)
+
+    def _check_roles(self, key: StepKey, roles: Iterable[str]) -> None:
+        known = self._found.roles
+        for role in roles if known else ():
+            if role not in known:
+                message = f"the settings have no role '{role}'"
+                hint = did_you_mean(role, known) or f"the roles are {', '.join(known)}"
+                self._found.report(Code.UNKNOWN_ROLE, self._at(key), message, hint)
+
+    def _term(self, key: StepKey, value: float) -> None:
+        del value
+        if self._step.timeout_s is not None and self._step.use is None:
+            message, hint = "Expires and Timeout both end this Ask", "keep Expires"
+            self._found.report(Code.INVALID_STEP, self._at(key), message, hint)
+
+    def _escalations(self, key: StepKey, value: tuple[Escalation, ...]) -> None:
+        approval = self._step.approval
+        if approval is not None and any(one.after_s >= approval.expires_s for one in value):
+            message, hint = "it escalates when the question has expired", "escalate earlier"
+            self._found.report(Code.INVALID_STEP, self._at(key), message, hint)
+        self._check_roles(key, [role for one in value for role in one.to])
+
     def _data(self, key: StepKey, value: tuple[Argument, ...]) -> None:
         self._text(key, self._step.message)
         scope = self._scopes["item"].guarded(self._step.when is not None)
@@ -549,7 +583,7 @@ def check_skill(
     checks none of them.
     """
     caller = ANYBODY if identity is None else identity.shape(_facts(spec, tools))
-    found = StepFindings(spec.source, caller)
+    found = StepFindings(spec.source, caller, () if identity is None else identity.roles)
     runs = implemented or spec.executable
     if not partial:
         _check_lists(spec, tools, skills, found, Severity.ERROR if runs else Severity.HINT)

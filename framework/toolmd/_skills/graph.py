@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from toolmd._types.call_spec import seconds
 from toolmd._types.run import Question, RunEvent, RunKind, StepState
 from toolmd._types.skill import (
+    Argument,
     Expression,
     Loop,
     OnError,
@@ -170,7 +171,10 @@ def _draw(word: str, value: Any) -> Iterator[BoxLine]:
             if value.choose is not None:
                 yield BoxLine(word, value.choose.cel, code=True)
         case tuple():
-            yield BoxLine(word, ", ".join(argument.name for argument in value))
+            yield BoxLine(
+                word,
+                ", ".join(one.name if isinstance(one, Argument) else f"{one}" for one in value),
+            )
         case float():
             yield BoxLine(word, seconds(value))
         case _:

@@ -220,10 +220,21 @@ class Run:
             return value
         assert step.ask is not None
         key, prompt = f"{self.key(step)}:ask", self.text(step.ask)
-        answer = await self.answer(
-            step, self.question(step, key, prompt, timeout_s=step.timeout_s, saves=step.save_as)
-        )
+        asked = self.question(step, key, prompt, saves=step.save_as, **self._approval(step))
+        answer = await self.answer(step, asked)
         return True if answer.text is None else answer.text
+
+    def _approval(self, step: Step) -> dict[str, Any]:
+        """Return how long an Ask waits and who answers it, as fields of its question."""
+        if (one := step.approval) is None:
+            return {"timeout_s": step.expires_s or step.timeout_s}
+        said: dict[str, Any] = {"kind": "review", "timeout_s": one.expires_s}
+        said["by"] = one.by if isinstance(one.by, str) else list(one.by)
+        said["escalate"] = [(each.after_s, list(each.to)) for each in one.escalate] or None
+        if isinstance(one.by, str):
+            read = compile_expression(one.by, self.names).names
+            said["reads"] = {name: self.names[name] for name in read & self.names.keys()}
+        return said
 
     async def use(self, step: Step, value: Any) -> Any:
         """Call the step's tool or skill and return its data.
@@ -244,12 +255,15 @@ class Run:
                 spec = self.tool(use.name)
                 asked = self.question(
                     step, f"{self.key(step)}:ask", self.text(step.ask), tool=use.name,
-                    arguments=arguments, timeout_s=step.timeout_s,
+                    arguments=arguments, **self._approval(step),
                     sensitivity=(spec.safety.sensitivity if spec is not None else None) or "low",
                 )  # fmt: skip
                 answer = await self.answer(step, asked)
                 # A person who edits a critical call sees it once more in the form that will run.
-                approved = not (answer.arguments and asked.sensitivity == "critical")
+                # Another person's yes is no word of the caller.
+                approved = step.by is None and not (
+                    answer.arguments and asked.sensitivity == "critical"
+                )
                 arguments, by = {**arguments, **(answer.arguments or {})}, answer.by
             for attempt in itertools.count(1):
                 key = place if attempt == 1 else f"{place}#{attempt}"

@@ -5,6 +5,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from toolmd._types.approval import OpenApproval
 from toolmd._types.brief import brief
 from toolmd._types.call import NOBODY, Caller
 from toolmd._types.result import Result, SkillResult
@@ -81,6 +82,12 @@ class Question(NamedTuple):
     """The time that a `wait` waits for, ISO 8601 in UTC."""
     form: dict[str, Any] | None = None
     """The JSON Schema of what the tool's server asks for; None where a yes is enough."""
+    by: list[str] | str | None = None
+    """Who answers instead of the caller: roles, or an expression; None for her own question."""
+    escalate: list[tuple[float, list[str]]] | None = None
+    """After how many seconds further roles may answer, and which."""
+    reads: dict[str, Any] | None = None
+    """The values that the expression of `by` reads, which nobody is shown."""
 
     @classmethod
     def start(cls, order: Order, at: dt.datetime) -> "Question":
@@ -138,7 +145,16 @@ class Question(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON without absent keys."""
-        return {key: value for key, value in self._asdict().items() if value is not None}
+        shown = self._replace(reads=None)._asdict()
+        return {key: value for key, value in shown.items() if value is not None}
+
+    def approvals(self, opened: float) -> tuple[OpenApproval, ...]:
+        """Return the approval that it is for another person, asked at a time since the epoch."""
+        if self.by is None:
+            return ()
+        by = self.by if isinstance(self.by, str) else tuple(self.by)
+        escalate = tuple((opened + after, tuple(roles)) for after, roles in self.escalate or ())
+        return (OpenApproval(0, self.step, by, "", escalate),)
 
 
 class Answer(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from toolmd._types.approval import ALWAYS, DAY_S, Approval, Escalation
 from toolmd._types.canonical import present
 from toolmd._types.definition import FileSpec, Noun
 from toolmd._types.field import Row
@@ -195,6 +196,17 @@ class Step(Noun):
         "A person must answer; with Use, the confirmation of exactly that call.",
         "ask", run="ask", acts=True, each=True, guards=True,
         instead="Confirm, Approve, Approval, Consent, Requires Confirmation")] = None
+    by: Annotated[tuple[str, ...] | Expression | None, StepKey(
+        "By", "approvers",
+        "Who answers instead of the caller: roles, or an expression over `approver`.", "by",
+        needs=("Ask",), guards=True, instead="Approver, Approved By")] = None
+    expires_s: Annotated[float | None, StepKey(
+        "Expires", "term", "How long Ask waits, at most 30 days; 1 day where it has By.",
+        "expires", needs=("Ask",), instead="Expires After, Expires In")] = None
+    escalate: Annotated[tuple[Escalation, ...] | None, StepKey(
+        "Escalate", "escalations",
+        "Who may answer, too, once nobody has: `after 4 hours to head_of_support`.", "escalates",
+        needs=("By",), instead="Escalation")] = None
     if_no: Annotated[Way | None, StepKey(
         "If no", "way", "The action when the person says no.", "no",
         needs=("Ask", "Use"), guards=True,
@@ -253,8 +265,17 @@ class Step(Noun):
     timeout_s: Annotated[float | None, StepKey(
         "Timeout", "duration", "The longest time for Use or Ask.", "within",
         needs=("Use", "Ask"),
-        instead="Deadline, Expires")] = None
+        instead="Deadline")] = None
     # fmt: on
+
+    @property
+    def approval(self) -> Approval | None:
+        """The approval of another person that its Ask is; None where its caller answers."""
+        if self.by is None:
+            return None
+        by = self.by.cel if isinstance(self.by, Expression) else self.by
+        when = ALWAYS if self.when is None else self.when.cel
+        return Approval(self.title, when, by, "", self.expires_s or DAY_S, self.escalate or ())
 
     @cached_property
     def keys(self) -> tuple[StepKey, ...]:
@@ -408,9 +429,12 @@ def step_json(step: Step, section: str = "") -> dict[str, Any]:
     said: dict[str, Any] = {"id": step.id, "section": section}
     for name in Step.model_fields:
         value = getattr(step, name)
-        if value is None or name in ("line", "places"):
+        if value is None or name in ("line", "places", "by", "escalate"):
             continue
         said |= _use(value) if name == "use" else {_json_key(name, value): _json(value)}
+    if (approval := step.approval) is not None:
+        told = approval.to_dict()
+        said |= {name: told[name] for name in ("by", "escalate") if name in told}
     return present(said)
 
 

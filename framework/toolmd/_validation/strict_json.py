@@ -27,6 +27,10 @@ class JsonError(ValueError):
         self.line, self.column = (1, 1) if place is None else (place.lineno, place.colno)
 
 
+class RepeatedKeyError(JsonError):
+    """A key stands twice in one object."""
+
+
 def read_json(text: str, *, depth: int = MAX_DEPTH, halves: bool = False) -> Any:
     """Return the value of a whole text.
 
@@ -70,12 +74,14 @@ def decode_loosely(text: str, start: int) -> tuple[Any, int] | None:
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object with these members; raises JsonError where a key occurs twice."""
+    """Return the object with these members; raises RepeatedKeyError for a key that occurs twice."""
     members = dict(pairs)
     if len(members) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise JsonError(f"the key {json.dumps(twice[:64])} occurs twice in one object: keep one")
+        raise RepeatedKeyError(
+            f"the key {json.dumps(twice[:64])} occurs twice in one object: keep one"
+        )
     return members
 
 

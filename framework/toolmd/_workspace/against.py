@@ -3,11 +3,13 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from toolmd._load.accepted import AcceptedKey, key_of, read_accepted
 from toolmd._load.files import SUFFIXES
 from toolmd._load.weakening import hold_settings, weakened
 from toolmd._types.code import Code
@@ -38,10 +40,15 @@ class Comparison(NamedTuple):
     """The number of restrictions that are weaker and stricter, and of definitions as before."""
     notes: tuple[str, ...]
     """The tools and skills that are new, and those that are gone."""
+    weakened: tuple[tuple[str, Weakening], ...] = ()
+    """What is weaker and not accepted, each with the name of its definition."""
+    accepted: int = 0
+    """The number of weaker restrictions that `policy-accepted.toml` accepts."""
 
     def __str__(self) -> str:
         changed = f"{self.weaker} weaker, {self.stricter} stricter"
-        return f"Policy against {self.commit}: {changed}, {self.unchanged} unchanged."
+        accepted = f", {self.accepted} accepted" if self.accepted else ""
+        return f"Policy against {self.commit}: {changed}, {self.unchanged} unchanged{accepted}."
 
 
 class _Definition(NamedTuple):
@@ -70,20 +77,27 @@ def compare(root: Path, settings: Settings, revision: str) -> Comparison:
         repository.write(commit, (*before.tools, *before.skills), old_root)
         olds = _definitions(old_root, before)
     news = _definitions(root, settings)
-    return _compare(commit[:7], (before, olds), (settings, news))
+    return _compare(commit[:7], (before, olds), (settings, news), read_accepted(root))
 
 
 def _compare(
     commit: str,
     old: tuple[Settings, Mapping[str, _Definition]],
     new: tuple[Settings, Mapping[str, _Definition]],
+    accepts: Collection[AcceptedKey],
 ) -> Comparison:
     (before, olds), (after, news) = old, new
     found: list[Diagnostic] = []
-    weaker = stricter = unchanged = 0
+    weaker = stricter = unchanged = accepted = 0
+    open_: list[tuple[str, Weakening]] = []
     file = "toolmd.toml" if after.file is None else after.file.name
     for key in hold_settings(replace(before, trust_edits=False), after)[1]:
+        one = Weakening(key, *(repr(attrgetter(key)(each)) for each in (before, after)))
+        if key_of("settings", one) in accepts:
+            accepted += 1
+            continue
         found.append(_warning(_line(file, 1), f"the setting {key} is weaker"))
+        open_.append(("settings", one))
         weaker += 1
     minimum = before.safety.default_min, after.safety.default_min
     for name, was in olds.items():
@@ -97,15 +111,21 @@ def _compare(
             continue
         lost = _find_lost(was.spec, now.spec, minimum[1])
         gained = _find_lost(now.spec, was.spec, minimum[0])
+        every = lost
+        lost = tuple(one for one in every if key_of(name, one) not in accepts)
+        accepted += len(every) - len(lost)
+        open_ += [(name, one) for one in lost]
         found += [_warning(_place(one, now), f"{name}: {_in_words(one, commit)}") for one in lost]
         weaker += len(lost)
-        stricter += len({one.place for one in gained} - {one.place for one in lost})
-        unchanged += not lost and not gained
+        stricter += len({one.place for one in gained} - {one.place for one in every})
+        unchanged += not every and not gained
     added = [name for name in news if name not in olds]
     gone = [name for name in olds if name not in news]
     notes = [f"new since {commit}: {', '.join(added)}"] if added else []
     notes += [f"gone since {commit}: {', '.join(gone)}"] if gone else []
-    return Comparison(commit, tuple(found), weaker, stricter, unchanged, tuple(notes))
+    return Comparison(
+        commit, tuple(found), weaker, stricter, unchanged, tuple(notes), tuple(open_), accepted
+    )
 
 
 def _find_lost(old: AnySpec, new: "AnySpec | None", minimum: float | None) -> tuple[Weakening, ...]:
@@ -116,7 +136,7 @@ def _find_lost(old: AnySpec, new: "AnySpec | None", minimum: float | None) -> tu
 
 
 def _warning(span: Span, message: str) -> Diagnostic:
-    help_ = "restore it, or have the change reviewed"
+    help_ = "restore it, or accept it in a review: `toolmd accept --all --against REV`"
     return Diagnostic(span, Code.WEAKENED_POLICY, Severity.WARNING, message, help_)
 
 

@@ -80,7 +80,10 @@ class Confirmations:
             return one.call.caller.user in {None, user} or one.may_interest(roles, now)
 
         def read() -> tuple[Confirmation, ...]:
-            asked = (one for one in questions.each(place) if user in {None, one.call.caller.user})
+            asked = (
+                one for one in questions.each(place)
+                if user in {None, one.call.caller.user} or one.may_interest(roles, now)
+            )  # fmt: skip
             # A run asks for its own pending calls.
             waiting = calls.pending(None if roles else user, place)
             if roles and user is not None:
@@ -285,7 +288,7 @@ class Confirmations:
             by=who.name or who.user,
         )
         user = None if order.caller.user is None or approves else who.user
-        return await runs.answer(run_id, answer, key=key, user=user)
+        return await runs.settle(run_id, answer, key, user, approves=approves)
 
     async def _approves(
         self, confirmation_id: str, decision: Decision, who: Approver
@@ -295,7 +298,7 @@ class Confirmations:
         withdrawn = decision.kind == "reject" and who.user is not None
         if one is None or one.kind != "review" or (withdrawn and who.user == one.call.caller.user):
             return False, None
-        return await (await self._project.dispatcher()).confirmations.approves(one.call, who)
+        return await (await self._project.dispatcher()).confirmations.approves(one, decision, who)
 
     pending_sync = sync_of(pending)
     of_call_sync = sync_of(of_call)

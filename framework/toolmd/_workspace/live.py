@@ -193,6 +193,11 @@ class Live:
 
         return Keeper(self.registry, self.settings, self._logs.store, self._epoch)
 
+    @cached_property
+    def policy(self) -> str:
+        """The hash of the definitions and thresholds in force."""
+        return self.snapshot.policy
+
     @property
     def gateways(self) -> Sequence[Gateway]:
         """What calls the tools of other programs."""

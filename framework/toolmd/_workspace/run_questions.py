@@ -12,6 +12,7 @@ from toolmd._call.denial import CallDenied
 from toolmd._call.threads import AROUND
 from toolmd._skills.engine import Engine
 from toolmd._skills.store import StoredQuestion
+from toolmd._types.approval import either
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
@@ -60,12 +61,16 @@ class Questions:
         return next((one for one in self.of(run_id) if one.id == confirmation_id), None)
 
     def examine(
-        self, question: Question, answer: Answer, *, own: bool
+        self, question: Question, answer: Answer, *, own: bool, approves: bool
     ) -> Failure | tuple[str, ...]:
         """Return why an answer does not count, or the notes that the result says of it.
 
-        `own` says that the run's user answers. A mistyped argument must not end the run.
+        `own` says that the run's user answers, `approves` that a person does whom By names. A
+        mistyped argument must not end the run.
         """
+        if question.by is not None and answer.approved and not approves:
+            by = question.by if isinstance(question.by, str) else either(question.by)
+            return Failure("not_allowed", f"Nobody answers for another: it waits for {by}.")
         if question.kind == "review" and answer.approved and own:
             return Failure("review_required", NOT_YOURS)
         instead = answer.text is not None and question.tool is not None
@@ -120,7 +125,9 @@ def waits(call: Call, ended: SkillResult, pending: tuple[Confirmation, ...]) -> 
         for one in pending
     )  # fmt: skip
     first, message = waiting[0], "The user must confirm it."
-    if first.kind == "review":
+    if first.approvals:
+        message = f"It waits for {first.approvals[0].whose}: {first.prompt}"
+    elif first.kind == "review":
         message = "An operator must review one of its calls first."
     return result._replace(outcome=first.kind, message=message, confirmation=first, waiting=waiting)
 
@@ -172,5 +179,8 @@ def _confirmation(one: StoredQuestion, order: Order) -> Confirmation:
     if question.form is not None:
         call, shown = call._replace(asked=Asked(prompt, question.form)), given
     kind: Literal["confirm", "review"] = "review" if question.kind == "review" else "confirm"
+    if question.reads:
+        call = call._replace(given=question.reads)
     return Confirmation(name, prompt, question.sensitivity, kind, call, shown, one.opened,
-                        one.expires, saves=question.saves)  # fmt: skip
+                        one.expires, saves=question.saves, approvals=question.approvals(one.opened),
+                        reason=question.step)  # fmt: skip

@@ -279,6 +279,29 @@ class Runs:
             NotFoundError: The run does not exist, or it has no open question.
             ToolmdError: several questions are open, and no key names one.
         """
+        return await self.settle(run_id, answer, key, user)
+
+    async def settle(
+        self,
+        run_id: str,
+        answer: YesOrNo,
+        key: str | None,
+        user: str | None,
+        *,
+        approves: bool = False,
+    ) -> Result:
+        """Answer a question, as `answer` does.
+
+        Args:
+            run_id: The run.
+            answer: Yes or no, or an Answer.
+            key: The question's key; optional if only one question is open.
+            user: The person who answers.
+            approves: Whether the person is one whom the question's By names.
+
+        Returns:
+            The run's Result.
+        """
         began, order = perf_counter(), await self._order(run_id, user)
         call, asked = self._call(order), (await self._view(run_id)).questions
         if key is None:
@@ -294,7 +317,8 @@ class Runs:
         notes: tuple[str, ...] = ()
         if question is not None:
             own = user is not None and user == call.caller.user
-            found = await off_loop(self.questions.examine, question, given, own=own)
+            check = partial(self.questions.examine, question, given, own=own, approves=approves)
+            found = await off_loop(check)
             if isinstance(found, Failure):
                 return await self._finish(call, _denied(call, found), began)
             notes = found

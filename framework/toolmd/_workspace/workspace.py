@@ -202,6 +202,11 @@ class Workspace:
         late = [d.message for d in live.registry.diagnostics if d.code is Code.IMPORT_TIMEOUT]
         return tuple(dict.fromkeys((*late, *live.snapshot.plugins.imports.overdue)))
 
+    @property
+    def policy(self) -> str:
+        """The hash of the definitions and thresholds in force, such as `sha256:…`."""
+        return self._project.live.policy
+
     def suspended_tools(self) -> frozenset[str]:
         """Return the tools whose MCP server or service changed since they were accepted.
 

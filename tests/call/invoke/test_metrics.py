@@ -75,6 +75,8 @@ def test_two_snapshots_share_the_instruments_of_a_provider(
 
     ((_, point),) = measured.points("toolmd.calls")
     assert point.value == 2
+    ((_, pending),) = measured.points("toolmd.pending_changes")
+    assert pending.value == 0
     assert caplog.records == []
 
 

@@ -372,14 +372,29 @@ def accept(
     ] = None,
     *,
     all_: Annotated[bool, typer.Option("--all", help="Accept every pending edit.")] = False,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="REV",
+            help="Write what is weaker than at a git revision into policy-accepted.toml.",
+        ),
+    ] = None,
+    by: Annotated[str, typer.Option(metavar="PERSON", help="Who accepts it, for that file.")] = "",
+    why: Annotated[str, typer.Option(metavar="TEXT", help="The reason, for that file.")] = "",
 ) -> Answer:
     """Accept an edit that weakens a policy, so that it becomes live.
 
-    Until then, the stricter policy applies. Without NAME and --all, list the pending edits. Exit
-    code 5: NAME has no pending edit.
+    Until then, the stricter policy applies. Without NAME and --all, list the pending edits. With
+    --against, accept for a release: the file is committed, and each start reads it. Exit code 5:
+    NAME has no pending edit.
     """
     if all_ and name is not None:
         stop(ExitCode.USAGE, "NAME and --all at once", "use one of the two")
+    if against is not None:
+        if not all_ and name is None:
+            stop(ExitCode.USAGE, "--against needs NAME or --all", "`toolmd check --against` lists")
+        return _accept_against(workspace, against, name, by, why)
     changes = workspace.changes
     edits = (changes.accept_sync(name),) if name is not None else changes.list_sync()
     if all_:
@@ -400,6 +415,24 @@ def accept(
         ended = f"{counted(len(edits), 'pending edit')}: {live}"
     value = [edit.to_dict() for edit in edits]
     return Answer(value if name is None else value[0], "\n".join(lines) or None, [ended])
+
+
+def _accept_against(workspace: Any, revision: str, name: str | None, by: str, why: str) -> Answer:
+    from toolmd._load.accepted import FILE, write_accepted
+    from toolmd._workspace.against import compare
+
+    settings = workspace.settings
+    found = compare(settings.root, settings, revision).weakened
+    wanted = [one for one in found if name is None or one[0] == name.replace("-", "_")]
+    new = write_accepted(settings.root, wanted, by, why)
+    lines = [printable(f"{each}: {one}") for each, one in new]
+    ended = (
+        f"{counted(len(new), 'change')} written to {FILE}: commit it."
+        if new
+        else (f"Nothing is weaker than at {revision}.")
+    )
+    value = [{"name": each, **one._asdict()} for each, one in new]
+    return Answer(value, "\n".join(lines) or None, [ended])
 
 
 def crises(

@@ -99,6 +99,12 @@ def serve(
     trust_edits: TrustEditsOption = False,
     follow: FollowOption = None,
     workers: WorkersOption = 1,
+    require_accepted: Annotated[
+        bool,
+        typer.Option(
+            "--require-accepted", help="Do not start while a weaker policy is not accepted."
+        ),
+    ] = False,
     project: Path | None,
 ) -> None:
     """Serve the tools and skills to MCP hosts, and over HTTP to other programs.
@@ -110,6 +116,8 @@ def serve(
     pip install 'toolmd[mcp,server]'.
     """
     overrides = {"trust_edits": "true"} if trust_edits else {}
+    if require_accepted:
+        overrides["serve.require_accepted"] = "true"
     caller = Caller(user, context_of(context), roles=tuple(role or ()))
     from toolmd._mcp import require_sdk
 
@@ -140,6 +148,7 @@ def _over_stdio(
         following,
         reload_at_hangup,
         run,
+        tell_changes,
         tell_losses,
     )
     from toolmd._mcp.stdio import serve_stdio
@@ -148,6 +157,7 @@ def _over_stdio(
     with stdout_for_data():
         workspace = Workspace.open(folder, overrides=overrides)
         tell_losses(workspace)
+        tell_changes(workspace)
     with workspace:
         if sys.stdin.isatty():
             err("An MCP host starts this command and talks to it over stdio; Ctrl-C stops it.")
@@ -175,7 +185,7 @@ def _over_stdio(
 
 
 def _over_http(plan: "HttpPlan", workers: int) -> None:
-    from toolmd._cli.serving import enter, opened, serve_plan, tell_losses
+    from toolmd._cli.serving import enter, opened, serve_plan, tell_changes, tell_losses
     from toolmd._http import require_server
     from toolmd._store import MEMORY, is_postgres
     from toolmd._store.store import shared_secret
@@ -191,6 +201,7 @@ def _over_http(plan: "HttpPlan", workers: int) -> None:
             what = f'{workers} processes can\'t share their state in memory (store = "memory")'
             stop(ExitCode.USAGE, what, 'set store = "sqlite", or a postgresql:// URL')
         tell_losses(workspace)
+        tell_changes(workspace)
         if workers > 1 or is_postgres(settings.store):
             # Another process, perhaps of another machine, may get a client's next request.
             secret = shared_secret(settings.store, settings.state)

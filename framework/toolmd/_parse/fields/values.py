@@ -360,7 +360,7 @@ def _condition(page: Page, known: Row, entry: Node) -> str:
     return source
 
 
-def _approvers(page: Page, known: Row, entry: Node) -> tuple[str, ...] | str:
+def read_approvers(page: Page, known: Row, entry: Node) -> tuple[str, ...] | str:
     source = code_text(entry.text)
     if source != entry.text and "approver" in source:
         return source
@@ -374,7 +374,7 @@ _OWN = frozenset(("me", "caller", "the caller", "user", "the user", "self", "mys
 _ESCALATION = re.compile(r"after\s+(.+?)\s+to\s+(.+)", re.IGNORECASE)
 
 
-def _escalations(page: Page, known: Row, entry: Node) -> tuple[Escalation, ...]:
+def read_escalations(page: Page, known: Row, entry: Node) -> tuple[Escalation, ...]:
     """Read `after 4 hours to head_of_support`, or one in each nested bullet."""
     marks = [entry.value] if entry.text else [item.mark for item in entry.items]
     if not marks or (entry.text and entry.items) or any(prose(i.blocks) for i in entry.items):
@@ -391,7 +391,7 @@ def _escalations(page: Page, known: Row, entry: Node) -> tuple[Escalation, ...]:
 
 
 def _approver_roles(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
-    named = _approvers(page, known, entry)
+    named = read_approvers(page, known, entry)
     if isinstance(named, str):
         raise Unread("name roles: `after 4 hours to head_of_support`")
     return named
@@ -542,8 +542,8 @@ READERS: Mapping[str, ValueReader] = {
     "context": _context,
     "roles": _roles,
     "condition": _condition,
-    "approvers": _approvers,
-    "escalations": _escalations,
+    "approvers": read_approvers,
+    "escalations": read_escalations,
     "suppliers": _suppliers,
     "schedule": _schedule,
     "inputs": _inputs,

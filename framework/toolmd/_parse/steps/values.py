@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 from toolmd._expressions.templates import closing_brace
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, mark_of
-from toolmd._parse.fields.table import TIMEOUT_UNITS
-from toolmd._parse.fields.values import with_unit
+from toolmd._parse.fields.entries import Unread
+from toolmd._parse.fields.table import APPROVAL, TIMEOUT_UNITS
+from toolmd._parse.fields.values import read_approvers, read_escalations, with_unit
 from toolmd._parse.page import CodePlace, Mark, Page
 from toolmd._parse.words import code_text, flow, fold, plain, unquoted
+from toolmd._types.approval import LONGEST_S, Escalation
 from toolmd._types.code import Code
 from toolmd._types.skill import (
     Argument,
@@ -279,6 +281,30 @@ def _text(page: Page, entry: Node, _whole: None) -> Template:
     return read_template(page, Mark(text, entry.value.line, entry.value.column))
 
 
+def _approvers(page: Page, entry: Node, _whole: None) -> tuple[str, ...] | Expression | None:
+    try:
+        read = read_approvers(page, APPROVAL.fields[1], entry)
+    except Unread as unread:
+        _report(page, entry, f"{unread}")
+        return None
+    return expression(page, entry.value, read) if isinstance(read, str) else read
+
+
+def _term(page: Page, entry: Node, _whole: None) -> float | None:
+    seconds = scalars.duration(entry.text)
+    if seconds is None or seconds > LONGEST_S:
+        _report(page, entry, "write a number and a unit, at most `30 days`")
+    return seconds
+
+
+def _escalations(page: Page, entry: Node, _whole: None) -> tuple[Escalation, ...] | None:
+    try:
+        return read_escalations(page, APPROVAL.fields[-1], entry)
+    except Unread as unread:
+        _report(page, entry, f"{unread}")
+        return None
+
+
 class Reader(NamedTuple):
     """The reader of a kind of value."""
 
@@ -308,5 +334,8 @@ READERS: dict[str, Reader] = {
     "call": Reader(_undo, takes=(Bullets,)),
     "duration": Reader(_timeout),
     "moment": Reader(_moment),
+    "approvers": Reader(_approvers, takes=(Bullets,)),
+    "term": Reader(_term),
+    "escalations": Reader(_escalations, takes=(Bullets,)),
 }
 """The reader of each kind of value; `STEP_KEYS` has the kind of each key."""

@@ -21,7 +21,7 @@ from toolmd._parse.writing.fields import (
     parameters_text,
     shape_lines,
 )
-from toolmd._types.approval import Approval
+from toolmd._types.approval import Approval, lasting
 from toolmd._types.call_spec import Given, Limits, Safety, seconds
 from toolmd._types.prompt import PromptSpec
 from toolmd._types.schema import Parameter, Schema
@@ -292,6 +292,11 @@ WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
     "failure": lambda value: [_retry(value) + way_json(value.then)],
     "call": lambda use: [use.name, *_arguments(use.arguments)],
     "duration": lambda value: [seconds(value)],
+    "approvers": lambda by: [code(by.cel) if isinstance(by, Expression) else ", ".join(by)],
+    "term": lambda value: [lasting(value)],
+    "escalations": lambda found: (
+        [str(found[0])] if len(found) == 1 else ["", *(f"- {one}" for one in found)]
+    ),
     "moment": lambda at: [seconds(at) if isinstance(at, float) else code(at.cel)],
 }
 """The kinds of values, each with the text after the colon and the lines below."""

@@ -13,8 +13,9 @@ The info string shows the kind of a block:
 
 A page that begins with `<!-- in the clinic -->` has this repository's own project in its folder.
 A page that begins with `<!-- needs MODULE -->` is skipped where the module is not installed: `make
-test-adapters` installs it. The page of a plugin loads that plugin. A page that begins with `<!-- loads NAME -->` loads that
-plugin, which `pip install` installs for the page only. Other pages load none.
+test-adapters` installs it. The page of a plugin loads that plugin. A page that begins with `<!--
+loads NAME -->` loads that plugin, which `pip install` installs for the page only. Other pages load
+none.
 """
 
 import ast

@@ -21,7 +21,8 @@ def harbour(harness, tool, tmp_path):
 
     def make(**fields):
         settings = Settings(root=tmp_path, state=tmp_path,
-                            safety=SafetySettings(crisis_words=("mayday",)))  # fmt: skip
+                            safety=SafetySettings(crisis_words=("mayday",),
+                                                 crisis_message="Call 112."))  # fmt: skip
         return harness(tool("sail", sail, PORT, **fields), settings=settings)
 
     return make
@@ -91,3 +92,14 @@ def test_a_denial_is_reported_before_what_a_person_could_confirm(harbour):
     both = dispatcher.call("sail", {"port": "Brest"}, message="Brest is nice.")
     assert (both.outcome, both.error.code) == ("denied", "no_explicit_intent")
     assert codes(both) == ["no_explicit_intent", "missing_confidence"]
+
+
+def test_a_result_of_a_crisis_begins_with_the_message_of_the_project(harbour):
+    dispatcher = harbour()
+    for tool, message, notes in (
+        ("sail", "Mayday, to Brest!", ("Call 112.",)),
+        ("row", "Mayday!", ("Call 112.",)),
+        ("sail", "To Brest!", ()),
+    ):
+        result = dispatcher.call(tool, {"port": "Brest"}, message=message)
+        assert result.notes == notes, (tool, message)

@@ -118,6 +118,8 @@ def test_a_folder_of_skills_is_read_whole(shop) -> None:
     shop.write("theirs/make-bouquets/SKILL.md", SKILL)
     shop.write("theirs/tie/SKILL.md", SKILL.replace("make-bouquets", "tie"))
     shop.write("theirs/twin/SKILL.md", SKILL.replace("make-bouquets", "tie"))
+    shop.write("theirs/bad/SKILL.md", "").write_bytes(b"\xff\xfe")
+    shop.write("theirs/wrap/skill.md", SKILL.replace("make-bouquets", "\u5305"))
     typed = shop("import", "agentskills", "theirs")
 
     assert typed.code == 1
@@ -126,7 +128,9 @@ def test_a_folder_of_skills_is_read_whole(shop) -> None:
         "made skills_md/make-bouquets/ (1 file)",
         "made skills_md/tie.skill.md",
         "made skills_md/tie/ (1 file)",
+        "made skills_md/wrap.skill.md",
     ]
+    assert "theirs/bad/SKILL.md: byte 0 is not UTF-8" in typed.err
     assert "not imported: tie: a second skill of this name" in typed.err
     assert "theirs/tie/SKILL.md, this one in theirs/twin/SKILL.md" in typed.err
 

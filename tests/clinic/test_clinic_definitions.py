@@ -42,17 +42,19 @@ def test_the_clinic_has_the_tools_of_the_five_categories():
             "cancel_appointment",
             "check_availability",
             "get_appointment_history",
+            "get_appointment",
             "reschedule_appointment",
         ],
         "clinic": [
             "get_appointment_preparation",
             "get_available_services",
             "get_clinic_hours",
+            "get_day_book",
             "get_directions",
         ],
         "external": ["check_insurance_eligibility"],
         "notification": ["send_appointment_reminder", "send_confirmation_sms"],
-        "patient": ["get_patient_info"],
+        "patient": ["add_child", "get_patient_info", "register_family"],
     }
 
 
@@ -88,7 +90,7 @@ def test_booking_is_the_seeds_example_and_more():
     assert replace(ours.returns, properties=None) == seed.returns
 
 
-def test_the_scheduling_skill_takes_the_seeds_five_inputs():
+def test_the_scheduling_skill_requires_the_seeds_five_inputs():
     spec, _ = read(ROOT / "skills_md/schedule-appointment.skill.md", parse_skill)
     assert [(p.name, p.shape.types, p.required) for p in spec.parameters] == [
         ("patientId", ("string",), True),
@@ -96,6 +98,8 @@ def test_the_scheduling_skill_takes_the_seeds_five_inputs():
         ("timeRange", ("string",), True),
         ("numChildren", ("number",), True),
         ("parentPhone", ("string",), True),
+        ("childNames", ("array",), False),
+        ("appointmentType", ("string",), False),
     ]
 
 

@@ -134,7 +134,7 @@ def test_a_text_that_can_not_be_sent_does_not_undo_the_booking(workspace, clinic
     assert clinic.outbox.messages() == []
     assert result.message == "Schedule Appointment: done. Not done: Text the parent."
     (note,) = result.notes
-    assert note.startswith("Step 7 (Text the parent) failed: ")
+    assert note.startswith("Step 8 (Text the parent) failed: ")
     view = workspace.runs.get_sync(result.run_id)
     assert view.result.notes == result.notes
 
@@ -162,7 +162,7 @@ def test_a_time_that_somebody_else_takes_meanwhile_is_replaced_by_the_second_bes
     assert result.success, result
     assert result.data["time"] == "8:30 AM"
     assert result.notes == ()
-    assert asked[1].startswith("That time was taken meanwhile. Book an exam at 8:30 AM")
+    assert asked[1].startswith("That time was taken meanwhile. Book exam at 8:30 AM")
     (text,) = clinic.outbox.messages()
     assert "8:30 AM" in text["body"]
 

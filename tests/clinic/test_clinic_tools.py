@@ -11,18 +11,21 @@ import pytest
 from tools_md._clinic.eligibility import EligibilityService
 from tools_md._clinic.insurer import running
 from tools_md._clinic.outbox import Notifier
-from tools_md.appointment.book_appointment import book_appointment
-from tools_md.appointment.cancel_appointment import cancel_appointment
-from tools_md.appointment.get_appointment_history import get_appointment_history
-from tools_md.appointment.reschedule_appointment import reschedule_appointment
-from tools_md.clinic.get_appointment_preparation import get_appointment_preparation
-from tools_md.clinic.get_available_services import get_available_services
-from tools_md.clinic.get_clinic_hours import get_clinic_hours
-from tools_md.clinic.get_directions import get_directions
+from tools_md.appointment.visits import (
+    book_appointment,
+    cancel_appointment,
+    get_appointment_history,
+    reschedule_appointment,
+)
+from tools_md.clinic.desk import (
+    get_appointment_preparation,
+    get_available_services,
+    get_clinic_hours,
+    get_directions,
+)
 from tools_md.external.check_insurance_eligibility import check_insurance_eligibility
-from tools_md.notification.send_appointment_reminder import send_appointment_reminder
-from tools_md.notification.send_confirmation_sms import send_confirmation_sms
-from tools_md.patient.get_patient_info import get_patient_info
+from tools_md.notification.texts import send_appointment_reminder, send_confirmation_sms
+from tools_md.patient.families import get_patient_info
 
 from toolmd.errors import ToolError
 
@@ -38,6 +41,11 @@ def line(patient="P-1001", key="call-1"):
 
 def book(clinic, *names, at=NINE, kind="exam", **context):
     return book_appointment(list(names), at, kind, clinic=clinic, context=line(**context))
+
+
+def cancel(clinic, number):
+    notifier = Notifier(clinic.outbox)
+    return cancel_appointment(number, "Fever", clinic=clinic, notifier=notifier, context=line())
 
 
 def test_book_appointment_books_for_the_family_on_the_line(clinic):
@@ -63,7 +71,7 @@ def test_reschedule_cancel_and_history_follow_one_booking(clinic):
     number = book(clinic, "Mia")["booking_id"]
     moved = reschedule_appointment(number, TEN, clinic=clinic, context=line())
     assert moved["message"] == f"Moved {number}: 10:00 AM on 2026-03-04 for Mia."
-    gone = cancel_appointment(number, "Fever", clinic=clinic, context=line())
+    gone = cancel(clinic, number)
     assert gone["message"] == f"Cancelled {number}: 10:00 AM on 2026-03-04 for Mia."
     history = get_appointment_history("Mia", 50, clinic=clinic, context=line())
     (visit,) = [v for v in history if v["booking_id"] == number]
@@ -105,12 +113,16 @@ def test_a_reminder_goes_to_the_number_on_file_and_says_what_to_bring(clinic):
 
 def test_nobody_is_reminded_of_a_cancelled_visit(clinic):
     number = book(clinic, "Mia")["booking_id"]
-    cancel_appointment(number, "Fever", clinic=clinic, context=line())
+    cancel(clinic, number)
     with pytest.raises(ToolError, match="is cancelled"):
         send_appointment_reminder(
             number, clinic=clinic, notifier=Notifier(clinic.outbox), context=line()
         )
-    assert clinic.outbox.messages() == []
+    (message,) = clinic.outbox.messages()
+    assert message["body"] == (
+        f"Jefferson Dental: your visit {number}: 9:00 AM on 2026-03-04 for Mia is cancelled. "
+        "Questions: +1 214 555 0100."
+    )
 
 
 def test_the_clinic_returns_its_hours_services_preparation_and_address(empty_clinic):

@@ -26,6 +26,13 @@ def test_an_optional_parameter_is_nullable_and_required() -> None:
     }
 
 
+def test_an_optional_choice_that_has_null_has_it_once() -> None:
+    made = function(tool(optional("arm", "string", "null", enum=("left", None))))
+    assert made["parameters"]["properties"]["arm"] == {
+        "anyOf": [{"type": "string", "enum": ["left"]}, {"type": "null"}]
+    }
+
+
 def test_keywords_outside_strict_mode_are_described_and_noted() -> None:
     exported = export("openai", [GUARDED])
     fields = exported.items[0]["function"]["parameters"]["properties"]

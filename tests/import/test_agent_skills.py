@@ -167,8 +167,10 @@ def test_headings_that_are_sections_of_ours_do_not_become_them() -> None:
     assert {"Metadata notes"} <= spec.sections.keys()
 
 
-def test_a_name_without_letters_is_rejected() -> None:
-    made = read("---\nname: '123'\ndescription: x\n---\n")
+def test_a_name_without_letters_gives_way_to_the_folders() -> None:
+    text = "---\nname: '123'\ndescription: x\n---\n"
+    assert skill(text).name == "pdf_forms"
+    made = read(text, "456/SKILL.md")
 
     assert made.drafts == ()
     assert "no letter" in made.refused[0].text

@@ -7,10 +7,9 @@ from typing import Final
 
 from toolmd.database import Database
 
-from . import refusal, visits
-from .clock import Clock, clock_face
+from .clock import Clock, Data, clock_face, has_come
 from .facts import BOOK_AHEAD_DAYS, CHAIRS, SLOT_MINUTES, WEEKDAYS
-from .records import ClinicHours, Opening, OpeningDay
+from .refusal import chairs, refuse
 
 TIME_RANGES: Final = {
     "morning": ("00:00", "12:00"),
@@ -29,7 +28,7 @@ class Calendar:
 
     def openings(
         self, day: date, time_range: str, children: int, busy: Collection[str] = ()
-    ) -> list[Opening]:
+    ) -> list[Data]:
         """Return the times to come, earliest first, with enough free chairs side by side.
 
         `busy` are times at which one of the children sits already.
@@ -49,16 +48,36 @@ class Calendar:
             _opening(row["starts_at"], row["free"])
             for row in rows
             if row["starts_at"] not in busy
-            and not visits.has_come(datetime.fromisoformat(row["starts_at"]), now)
+            and not has_come(datetime.fromisoformat(row["starts_at"]), now)
         ]
+
+    def why_none(self, day: date, time_range: str, children: int) -> str:
+        """Return why a part of a day has no time for so many children."""
+        name = WEEKDAYS[day.weekday()]
+        begins, ends = TIME_RANGES[time_range]
+        with self._database.reading() as db:
+            closed = db.execute(
+                "SELECT reason FROM closed_day WHERE day = ?", (day.isoformat(),)
+            ).fetchone()
+            spans = db.execute(
+                "SELECT opens, closes FROM opening_hours WHERE weekday = ?", (day.weekday(),)
+            ).fetchall()
+        if closed is not None:
+            return f"The clinic is closed on {day}: {closed['reason']}."
+        if not spans:
+            return f"The clinic is closed on {name}s."
+        if not any(span["opens"] < ends and span["closes"] > begins for span in spans):
+            return f"The clinic is closed in the {time_range} on {name}s."
+        needed = "a chair" if children == 1 else f"{chairs(children)} side by side"
+        return f"No time to come in the {time_range} of {day} has {needed} free."
 
     def turn_to(self, day: date) -> None:
         """Create the day's missing slots from the opening hours; raise ToolError for a past day."""
         today = self._clock.today()
         if day < today:
-            raise refusal.day_in_past(day, today)
+            raise refuse("date_in_past", day, today)
         if day > (last := today + timedelta(days=BOOK_AHEAD_DAYS)):
-            raise refusal.too_far(day, last)
+            raise refuse("date_too_far", last, day)
         with self._database.reading() as db:
             if _laid_out(db, day):
                 return
@@ -80,7 +99,7 @@ class Calendar:
                 (day.isoformat(),),
             )
 
-    def hours(self) -> ClinicHours:
+    def hours(self) -> Data:
         """Return the week's opening hours, and the coming days on which the clinic is closed."""
         with self._database.reading() as db:
             spans = db.execute("SELECT * FROM opening_hours ORDER BY weekday, opens").fetchall()
@@ -88,7 +107,7 @@ class Calendar:
                 "SELECT day AS date, reason FROM closed_day WHERE day >= ? ORDER BY day",
                 (self._clock.today().isoformat(),),
             ).fetchall()
-        week: list[OpeningDay] = []
+        week: list[Data] = []
         for weekday, name in enumerate(WEEKDAYS):
             hours = [_span(span) for span in spans if span["weekday"] == weekday]
             week.append({"day": name, "open": bool(hours), "hours": hours})
@@ -128,7 +147,7 @@ def _laid_out(db: sqlite3.Connection, day: date) -> bool:
     return known is not None
 
 
-def _opening(starts_at: str, free: int) -> Opening:
+def _opening(starts_at: str, free: int) -> Data:
     moment = datetime.fromisoformat(starts_at)
     return {
         "date": moment.date().isoformat(),

@@ -1,6 +1,10 @@
 """Read the clinic's local time."""
 
 from datetime import UTC, date, datetime, time
+from typing import Any
+
+Data = dict[str, Any]
+"""An answer; the Returns section of each tool's file describes its own."""
 
 
 class Clock:
@@ -24,6 +28,11 @@ class StoppedClock(Clock):
     def now(self) -> datetime:
         """Return the fixed time."""
         return self.at
+
+
+def has_come(starts_at: datetime, now: datetime) -> bool:
+    """Return whether the time of a visit has come: then it can't be offered, booked or moved."""
+    return starts_at <= now
 
 
 def clock_face(moment: datetime | time) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from toolmd import load_settings
 
+from .bookings import listed
 from .eligibility import DEFAULT_PORT
 from .insurer import make_server
 from .resources import open_clinic
@@ -49,6 +50,35 @@ def seed_command(
     typer.echo(f"Added {done.families} families and {done.visits} visits.")
     typer.echo(f"No room: the evening of {done.full_evening} is full.")
     typer.echo(f"Closed:  {done.closed_day}.")
+
+
+@app.command("day")
+def day_command(
+    ctx: typer.Context,
+    day: Annotated[
+        datetime | None, typer.Argument(formats=["%Y-%m-%d"], help="The day; else today.")
+    ] = None,
+    *,
+    project: Project = None,
+    as_json: Json = False,
+) -> None:
+    """Show who comes on a day, the earliest first."""
+    clinic = _clinic_of(ctx, project)
+    on = day.date() if day else clinic.clock.today()
+    visits = clinic.bookings.day(on)
+    clinic.close()
+    if as_json:
+        typer.echo(json.dumps(visits))
+        return
+    for one in visits:
+        more = "; ".join(filter(None, [one["allergies"], *one["notes"]]))
+        typer.echo(
+            f"{one['time']:>8} {one['booking_id']} {listed(one['child_names'])}, "
+            f"{one['appointment_type']}, {one['parent_name']} {one['phone_number']}"
+            f"{f' ({more})' if more else ''}"
+        )
+    if not visits:
+        typer.echo(f"Nobody comes on {on}.")
 
 
 @app.command("outbox")

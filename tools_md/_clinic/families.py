@@ -1,15 +1,14 @@
 """Look up families: a parent's account and its children."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final
 
 from toolmd.database import Database
 
-from . import refusal
-from .clock import Clock
-from .records import Child, Family
+from .clock import Clock, Data
+from .refusal import refuse
 
 # The child with the longest wait is first, so that a booking for some of the children includes
 # those who are due.
@@ -34,7 +33,7 @@ class Families:
         self._database = database
         self._clock = clock
 
-    def get(self, patient_id: str) -> Family:
+    def get(self, patient_id: str) -> Data:
         """Return a family; its children in the order in which they are due."""
         now = self._clock.now()
         with self._database.reading() as db:
@@ -42,7 +41,7 @@ class Families:
             children = db.execute(
                 _CHILDREN, {"patient": patient_id, "now": now.isoformat()}
             ).fetchall()
-        family: Family = {
+        family: Data = {
             "patient_id": row["id"],
             "parent_name": row["parent_name"],
             "phone_number": row["phone_number"],
@@ -55,12 +54,56 @@ class Families:
             }
         return family
 
+    def register(
+        self,
+        parent_name: str,
+        phone_number: str,
+        children: Sequence[Mapping[str, str]],
+        insurance: tuple[str, str] | None,
+    ) -> Data:
+        """Add a family and its children; a parent with the same number is on file already."""
+        provider, member = insurance or (None, None)
+        with self._database.writing() as db:
+            known = db.execute(
+                "SELECT id FROM patient WHERE parent_name = ? COLLATE NOCASE AND phone_number = ?",
+                (parent_name, phone_number),
+            ).fetchone()
+            if known is None:
+                number = db.execute(
+                    "SELECT max(1000, max(CAST(substr(id, 3) AS INTEGER))) + 1 FROM patient"
+                ).fetchone()[0]
+                patient_id = f"P-{number or 1001}"
+                row = (patient_id, parent_name, phone_number, provider, member)
+                db.execute("INSERT INTO patient VALUES (?, ?, ?, ?, ?)", row)
+            else:
+                patient_id = known["id"]
+            for child in children:
+                _add_child(db, patient_id, child)
+        return self.get(patient_id)
+
+    def add_child(self, patient_id: str, child: Mapping[str, str]) -> Data:
+        """Add a child to a family; one of the same name is on file already."""
+        with self._database.writing() as db:
+            require_patient(db, patient_id)
+            _add_child(db, patient_id, child)
+        return self.get(patient_id)
+
+
+def _add_child(db: sqlite3.Connection, patient_id: str, child: Mapping[str, str]) -> None:
+    db.execute(
+        "INSERT INTO child (patient_id, name, birth_date, allergies) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT (patient_id, name) DO NOTHING",
+        (patient_id, child["name"].strip(), child["birth_date"], child.get("allergies", "")),
+    )
+
 
 def require_patient(db: sqlite3.Connection, patient_id: str) -> sqlite3.Row:
     """Return the family's row, or raise ToolError."""
     row = db.execute("SELECT * FROM patient WHERE id = ?", (patient_id,)).fetchone()
     if row is None:
-        raise refusal.no_such_patient(patient_id)
+        if db.execute("SELECT 1 FROM patient").fetchone() is None:
+            raise refuse("no_families")
+        raise refuse("patient_not_found", patient_id)
     found: sqlite3.Row = row
     return found
 
@@ -78,16 +121,16 @@ def children_named(
     for name in names:
         row = by_name.get(name.strip().casefold())
         if row is None:
-            raise refusal.no_such_child(name, [row["name"] for row in rows])
+            raise refuse("child_not_found", name, ", ".join(row["name"] for row in rows))
         if row in found:
-            raise refusal.named_twice(row["name"])
+            raise refuse("child_named_twice", row["name"])
         found.append(row)
     return found
 
 
-def _child(row: sqlite3.Row, today: date) -> Child:
+def _child(row: sqlite3.Row, today: date) -> Data:
     born = date.fromisoformat(row["birth_date"])
-    child: Child = {
+    child: Data = {
         "name": row["name"],
         "birth_date": row["birth_date"],
         "age": today.year - born.year - ((today.month, today.day) < (born.month, born.day)),

@@ -7,8 +7,7 @@ from urllib.parse import quote
 from toolmd import ToolError
 from toolmd.database import Database
 
-from .clock import Clock
-from .records import Message, Sent
+from .clock import Clock, Data
 
 _US_NUMBER: Final = 10
 
@@ -20,7 +19,7 @@ class Outbox:
         self._database = database
         self._clock = clock
 
-    def put(self, phone_number: str, body: str, key: str | None) -> Message:
+    def put(self, phone_number: str, body: str, key: str | None) -> Data:
         """Store a message as queued; the same key again returns the stored message."""
         with self._database.writing() as db:
             row = db.execute("SELECT * FROM message WHERE idempotency_key = ?", (key,)).fetchone()
@@ -32,7 +31,7 @@ class Outbox:
                 ).fetchone()
             return _message(row)
 
-    def mark(self, message_id: str, status: str) -> Message:
+    def mark(self, message_id: str, status: str) -> Data:
         """Set the status of a message."""
         with self._database.writing() as db:
             row = db.execute(
@@ -41,7 +40,7 @@ class Outbox:
             ).fetchone()
             return _message(row)
 
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[Data]:
         """Return all messages, the oldest first."""
         with self._database.reading() as db:
             return [_message(row) for row in db.execute("SELECT * FROM message ORDER BY id")]
@@ -58,7 +57,7 @@ class Notifier:
         self._outbox = outbox
         self._gateway = gateway
 
-    def text(self, phone_number: str, body: str, *, key: str | None) -> Sent:
+    def text(self, phone_number: str, body: str, *, key: str | None) -> Data:
         """Send a message once per key.
 
         A process that dies after the gateway's acceptance and before our record sends it again
@@ -94,7 +93,7 @@ class Notifier:
         return bool(gateway.add(url) and gateway.notify(title=f"SMS to {number}", body=body))
 
 
-def _sent(message: Message) -> Sent:
+def _sent(message: Data) -> Data:
     number, status = message["message_id"], message["status"]
     where = "sent" if status == "sent" else "kept in the outbox"
     return {"message_id": number, "status": status, "message": f"Message {number} is {where}."}
@@ -108,7 +107,7 @@ def _dialled(phone_number: str) -> str:
     return f"+1{digits}" if len(digits) == _US_NUMBER else digits
 
 
-def _message(row: sqlite3.Row) -> Message:
+def _message(row: sqlite3.Row) -> Data:
     return {
         "message_id": f"M-{row['id']}",
         "status": row["status"],

@@ -6,11 +6,10 @@ from toolmd.database import Database
 
 from .bookings import Bookings
 from .calendar import Calendar
-from .clock import Clock
+from .clock import Clock, Data
 from .facts import SLOT_MINUTES
 from .families import Families
 from .outbox import Outbox
-from .records import Preparation, Service
 from .schema import MIGRATIONS
 
 
@@ -25,7 +24,7 @@ class Clinic:
         self.bookings = Bookings(self.database, self.calendar, clock)
         self.outbox = Outbox(self.database, clock)
 
-    def services(self) -> list[Service]:
+    def services(self) -> list[Data]:
         """Return the bookable services, in the order of the price list."""
         with self.database.reading() as db:
             rows = db.execute("SELECT * FROM service ORDER BY position").fetchall()
@@ -40,7 +39,7 @@ class Clinic:
             for row in rows
         ]
 
-    def preparation(self, appointment_type: str) -> Preparation:
+    def preparation(self, appointment_type: str) -> Data:
         """Return how to prepare for a visit of this type, and what to bring."""
         with self.database.reading() as db:
             rows = db.execute(

@@ -7,8 +7,8 @@ import httpx
 
 from toolmd import Context, ToolError
 
+from .._clinic.clock import Data
 from .._clinic.eligibility import EligibilityService
-from .._clinic.records import Eligibility
 
 
 async def check_insurance_eligibility(
@@ -18,7 +18,7 @@ async def check_insurance_eligibility(
     *,
     service: EligibilityService,
     context: Context,
-) -> Eligibility:
+) -> Data:
     """Return the insurer's answer; without one, raise ToolError that nothing was checked."""
     day = service_date.isoformat()
     asked = {
@@ -40,7 +40,7 @@ async def check_insurance_eligibility(
         raise _unanswered(service, "sent an unreadable answer", "eligibility_failed") from (error)
 
 
-def _read(said: dict[str, Any], day: str) -> Eligibility:
+def _read(said: dict[str, Any], day: str) -> Data:
     if not isinstance(said["eligible"], bool):
         raise TypeError("eligible")
     return {

@@ -94,6 +94,7 @@ class Dispatcher:
             self._metrics.pending(len(registry.pending_changes))
         self._words = UserWords(registry, store, doubt, ask_intent)
         self._keyed = KeyedCalls(store)
+        self._crisis_message = settings.safety.crisis_message
         self.crisis = CrisisWatch(registry, settings.safety.crisis_words, store, clock)
         self.tools: dict[str, CompiledTool] = {}
         """The tools that were called, with their checks, by name."""
@@ -310,7 +311,8 @@ class Dispatcher:
     def finish(self, call: Call, result: Result) -> Result:
         """Add the crisis flag to a result, count it, and call the after-hook."""
         if call.caller.crisis:
-            result = result._replace(crisis=True)
+            told = (self._crisis_message,) if self._crisis_message else ()
+            result = result._replace(crisis=True, notes=(*told, *result.notes))
         bound = self.registry.tools.get(call.tool)
         if self._metrics is not None:
             known = bound is not None or call.tool in self.registry.skills

@@ -63,7 +63,7 @@ class Import:
         from toolmd._workspace.skill_folders import SKILL_FILE, read_folder
 
         file, stem = Path(source), name.replace("_", "-")
-        if file.name != SKILL_FILE or not file.is_file():
+        if file.name.upper() != SKILL_FILE.upper() or not file.is_file():
             return
         found = read_folder(file.parent)
         for path, place in found.files.items():
@@ -73,8 +73,11 @@ class Import:
         self.notes += [Note(name, "", text) for text in found.left_out]
 
 
-def texts_of(kind: str, source: str) -> Iterator[tuple[str, str]]:
-    """Return the name and the text of each document of the source."""
+def texts_of(kind: str, source: str, unread: list[Note]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each document of the source.
+
+    A file of a folder that can't be read goes to `unread`, and does not stop the others.
+    """
     if kind == "python":
         from toolmd._import.python import list_functions
 
@@ -85,11 +88,21 @@ def texts_of(kind: str, source: str) -> Iterator[tuple[str, str]]:
         return
     path = Path(source)
     if kind == "agentskills" and path.is_dir():
-        found = sorted(path.rglob(_SKILL_FILE)) or _with_front_matter(path)
+        every = path.rglob("*.md")
+        found = sorted(file for file in every if file.name.upper() == _SKILL_FILE.upper())
+        found = found or _with_front_matter(path)
         if not found:
             raise NotFoundError(f"{source}: no {_SKILL_FILE} and no prompt in this folder")
         for file in found:
-            yield str(file), _decoded(file.read_bytes(), str(file))
+            try:
+                text = file.read_bytes().decode("utf-8-sig")
+            except UnicodeDecodeError as error:
+                said = f"byte {error.start} is not UTF-8: save it as UTF-8"
+                unread.append(Note(str(file), "", said))
+            except OSError as error:
+                unread.append(Note(str(file), "", f"can't be read: {error.strerror}"))
+            else:
+                yield str(file), text
     elif path.is_file():
         yield source, _decoded(path.read_bytes(), source)
     elif kind == "openapi" and source.startswith(_URLS):
@@ -146,7 +159,7 @@ def read_document(source: str, folder: Path | None, named: str, only: list[str])
     """Read the operations of a document, with the tables of its services."""
     from toolmd._import.openapi import definitions_of, read_service
 
-    ((name, text),) = texts_of("openapi", source)
+    ((name, text),) = texts_of("openapi", source, [])
     imported, tables = read_service(text, name, named, only)
     place = name
     if not name.startswith(_URLS):
@@ -164,7 +177,7 @@ def published_in(settings: Any, document: str) -> dict[str, str]:
     from toolmd._import.openapi import definitions_of
 
     place = document if document.startswith(_URLS) else str(settings.root / document)
-    ((_, text),) = texts_of("openapi", place)
+    ((_, text),) = texts_of("openapi", place, [])
     return dict(definitions_of(text))
 
 

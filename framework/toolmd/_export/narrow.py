@@ -148,8 +148,8 @@ def _closed(schema: dict[str, Any], lose: Lose, path: str, depth: int) -> dict[s
 
 def nullable(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema with `null` as an additional type, the description kept outside."""
-    null = {"type": "null"}
     inner = {k: v for k, v in schema.items() if k != "description"}
     outer = {k: v for k, v in schema.items() if k == "description"}
     branches = inner.get("anyOf", [inner])
-    return {**outer, "anyOf": branches if null in branches else [*branches, null]}
+    others = [one for one in branches if one.get("type") != "null"]
+    return {**outer, "anyOf": [*others, {"type": "null"}]}

@@ -79,7 +79,11 @@ def read(text: str, name: str) -> Imported:
     said: dict[str, Any] = dict(named)
     unread = [one.message for one in page.diagnostics if one.severity is Severity.ERROR]
     keys = [key for key, _ in named]
-    unread += [f"{key} stands there twice" for key in said if keys.count(key) > 1]
+    unread += [
+        f"the front matter can't be read: {key} stands there twice"
+        for key in said
+        if keys.count(key) > 1
+    ]
     parts = outline(page)
     skill = _skill(said, parts, name, report)
     for diagnostic in page.diagnostics:
@@ -87,7 +91,7 @@ def read(text: str, name: str) -> Imported:
     if skill is None:
         return report.close()
     # What it restricts can't be known.
-    skill.unread += [("", f"the front matter can't be read: {one}") for one in unread]
+    skill.unread += [("", one) for one in unread]
     made = report.add_skill(skill.name, _candidates(skill), skill.unread)
     if made and not skill.inputs:
         report.note(skill.name, "", "no inputs in the source: the skill has none")
@@ -119,10 +123,11 @@ def _skill(
     first = rest[0] if rest and not parts[0].blocks else None
     heading = heading_text(first.heading.text) if first and first.level == 1 else ""
     file, folder = _file_names(path)
-    called = metadata.get("toolmd-name") or said.get("name") or file or heading or folder
-    name = tool_name(str(called))
+    names = (metadata.get("toolmd-name"), said.get("name"), file, heading, folder)
+    called = [str(one) for one in names if one]
+    name = next(filter(None, map(tool_name, called)), "")
     if not name:
-        report.reject(str(called), "the name contains no letter that a skill's name may have")
+        report.reject(called[0], "the name contains no letter that a skill's name may have")
         return None
     head = parts[0].blocks + (rest[0].blocks if heading else [])
     body = written(head)

@@ -550,5 +550,7 @@ _LOOSER: Mapping[str, Mapping[str, Callable[[Any, Any], bool]]] = {
     "serve": {"tokens": _acts_for_more},
 }
 """For each setting that is a restriction, whether a new value drops it."""
-assert {*_LOOSER["safety"], "crisis_words"} == {*SafetySettings.__dataclass_fields__}
+assert {*_LOOSER["safety"], "crisis_words", "crisis_message"} == {
+    *SafetySettings.__dataclass_fields__
+}
 assert {*_LOOSER["audit"]} == {*AuditSettings.__dataclass_fields__}

@@ -26,6 +26,8 @@ class SafetySettings:
     """The confidence (0..1) below which every call is denied; no file can lower it."""
     crisis_words: tuple[str, ...] = ()
     """Words in the user's message that send every call that is not Read Only to a human review."""
+    crisis_message: str = ""
+    """What each result of a conversation about a crisis tells the user: a number to call."""
     on_missing_confidence: OnMissingConfidence = "deny"
     """The action for a call without a confidence if the tool requires one."""
 

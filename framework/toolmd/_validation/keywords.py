@@ -106,4 +106,8 @@ def checks_of(shape: Schema, kind: JsonType) -> Iterator[tuple[Check, Any]]:
     """Yield the checks of values of a type, each with its keyword's value."""
     for name, check in CHECKS.items():
         if (value := getattr(shape, name)) is not None and kind in KEYWORDS[name].fits:
-            yield check, value
+            if name == "pattern" and shape.example is not None:
+                # A person and a model read an example more easily than an expression.
+                yield check._replace(wanted=lambda _: f"text such as {shape.example}"), value
+            else:
+                yield check, value

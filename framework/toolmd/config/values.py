@@ -143,9 +143,9 @@ def _zone(value: Any, place: Origin) -> str:
         raise place.error(f"must be a time zone such as Europe/Berlin, not {value!r}") from None
 
 
-def _model(value: Any, place: Origin) -> str:
+def _text(value: Any, place: Origin) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise place.error(f"must be the name of a model, not {value!r}")
+        raise place.error(f"must be a text that is not empty, not {value!r}")
     return value.strip()
 
 
@@ -236,8 +236,9 @@ READERS: Mapping[str, Read] = {
     "safety.default_min": _confidence,
     "safety.floor": _confidence,
     "safety.crisis_words": _words,
+    "safety.crisis_message": _text,
     "safety.on_missing_confidence": _one_of("deny", "confirm"),
-    "chat.model": _model,
+    "chat.model": _text,
     "chat.base_url": _url,
     "identity.issuers": read_issuers,
     "identity.facts": read_facts,

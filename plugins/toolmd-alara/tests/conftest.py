@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from toolmd.testing import FakeClock, memory_workspace
-from toolmd_alara.health import HealthLog
+from toolmd_alara.log import HealthLog
 from toolmd_alara.plugin import Alara
 from toolmd_alara.zone import Zone
 

@@ -20,5 +20,5 @@ def test_the_examples_of_the_files_pass(tmp_path):
     assert done.returncode == 0, done.stdout
     tried = json.loads(done.stdout)
     assert {one["tool"] for one in tried} >= {"add_care_log", "create_reminder", "update_mood"}
-    assert len({one["tool"] for one in tried}) == 16
+    assert len({one["tool"] for one in tried}) == 20
     assert not (tmp_path / ".toolmd").exists()

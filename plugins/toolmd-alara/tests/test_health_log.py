@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from toolmd import ConfigError, ToolError
 from toolmd_alara import schema
-from toolmd_alara.agenda import Agenda
-from toolmd_alara.health import HealthLog
-from toolmd_alara.reminders import from_sunday, next_due
-from toolmd_alara.summary import in_words, today
+from toolmd_alara.days import in_words, today
+from toolmd_alara.log import HealthLog
+from toolmd_alara.reminders import Agenda, from_sunday, next_due
 from toolmd_alara.zone import Zone
 
 COLUMNS = "person, key, day, at, kind, title, occurred_at"

@@ -75,3 +75,10 @@ def test_nobody_reaches_the_reminder_of_another(do, pill, tool, rest):
     result = do(tool, reminder_id=pill, user="ben", **rest)
     assert result.error.code == "no_such_reminder"
     assert listed(do) == [("Pill", "2026-03-02T09:00:00+01:00")]
+
+
+def test_a_person_who_confirms_reads_the_title_of_the_reminder(call, pill):
+    asked = call("end_reminder", {"reminder_id": pill})
+    assert asked.confirmation.prompt.startswith("End the reminder Pill at 09:00? ")
+    moved = call("change_reminder", {"reminder_id": pill, "time": "10:00"})
+    assert moved.confirmation.prompt.startswith("Change the reminder Pill at 09:00? ")

@@ -141,13 +141,13 @@ def _read(kind: str, source: str, folder: Path | None, model: str) -> Import:
         from toolmd._workspace.plugins import settings_here
 
         ask = ask_of(model, settings_here(folder))
-        ((_, text),) = texts_of("text", source)
+        ((_, text),) = texts_of("text", source, [])
         found.add(draft(text, ask))
         return found
     if kind not in KINDS:
         _read_by_plugin(found, kind, source, folder)
         return found
-    for name, text in texts_of(kind, source):
+    for name, text in texts_of(kind, source, found.refused):
         imported = read_source(kind, text, name)
         if found.add(imported, name) and kind == "agentskills":
             found.add_folder(name, imported.drafts[0].name)

@@ -8,24 +8,29 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from toolmd import Resources, Settings, ToolSpec, hookimpl
-from toolmd_alara.health import HealthLog
-from toolmd_alara.plain_words import TOOLS, adds_nothing
+from toolmd_alara.guards import TOOLS, adds_nothing, at_another_time, may_be_in_danger
+from toolmd_alara.log import HealthLog
 from toolmd_alara.zone import Zone
 
 if TYPE_CHECKING:
+    import typer
+
     from toolmd.hooks import Guard
 
 DEFAULT_MIN = 0.7
 """Seed 001: "All tool calls require confidence of at least 0.7"; for tools without their own."""
 CRISIS_WORDS = (
     "suicide", "suicidal", "kill myself", "killing myself", "end my life", "take my own life",
-    "want to die", "wanna die", "wish I were dead", "wish I was dead", "better off dead",
-    "no reason to live", "don't want to live", "dont want to live", "end it all",
-    "worthless, end it",
-    "can't go on", "cant go on", "cannot go on", "can't take it anymore", "self harm", "selfharm",
-    "hurt myself", "harm myself", "cut myself", "overdose",
+    "end my own life", "want to die", "wanna die", "wish I were dead", "wish I was dead",
+    "better off dead", "no reason to live", "don't want to live", "dont want to live",
+    "want to hurt myself", "want to harm myself", "want to cut myself", "hurting myself",
+    "harming myself", "self harm", "selfharm", "worthless, end it", "took an overdose",
+    "can't go on like this", "cannot go on like this", "can't go on living",
 )  # fmt: skip
-"""Words of a user in danger; a hyphen or a comma between them does not matter."""
+"""Words of a user in danger; a hyphen or a comma between them does not matter.
+
+They stop every call for an operator. Words that can be harmless, too, ask first: see `guards`.
+"""
 DOUBT_WORDS = (
     "nicht", "nie", "niemals", "nichts", "kein", "keine", "keinen", "keinem", "keiner", "ohne",
     "weder", "nein", "statt", "anstatt", "vergiss", "vergessen", "wenn", "falls", "ob", "soll",
@@ -60,6 +65,9 @@ class Alara:
         """
         self._clock = clock
         self._zone = zone
+        folder = files("toolmd_alara") / "tools"
+        paths = (path.name for path in folder.iterdir() if path.name.endswith(".tool.md"))
+        self._names = {name.removesuffix(".tool.md").replace("-", "_") for name in paths}
 
     @hookimpl
     def toolmd_definitions(self) -> Iterable[Traversable]:
@@ -83,8 +91,19 @@ class Alara:
 
     @hookimpl
     def toolmd_guards(self, spec: ToolSpec) -> "Iterable[Guard]":
-        """Return the guard of the permanent entries' free text."""
-        return [adds_nothing] if spec.name in TOOLS else []
+        """Return what asks where a person's words are unclear."""
+        if spec.name not in self._names:
+            return []
+        found: list[Guard] = [] if spec.read_only else [may_be_in_danger]
+        found += [adds_nothing] if spec.name in TOOLS else []
+        return found + ([at_another_time] if spec.name == "log_medication" else [])
+
+    @hookimpl
+    def toolmd_commands(self, app: "typer.Typer") -> None:
+        """Add `toolmd alara`."""
+        from toolmd_alara.commands import commands
+
+        app.add_typer(commands(self._clock, self._zone), name="alara")
 
     @hookimpl
     def toolmd_resources(self, registry: Resources, settings: Settings) -> None:

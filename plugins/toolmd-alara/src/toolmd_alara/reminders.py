@@ -1,12 +1,13 @@
-"""Compute the next time of a reminder."""
+"""Create, list, change, snooze and end a person's reminders, and say when they are due."""
 
 from collections.abc import Iterable
 from datetime import datetime, time, timedelta
+from typing import Any
 
+from toolmd import ToolError
+from toolmd_alara.log import Person
 from toolmd_alara.zone import Zone
 
-WEEK = range(1, 8)
-"""ISO weekdays, Monday 1 to Sunday 7."""
 SUNDAY = 7
 NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 """The weekdays in the order of ISO."""
@@ -17,11 +18,6 @@ ANNOUNCED = time(9)
 def from_sunday(days: Iterable[int]) -> list[int]:
     """Return ISO weekdays for days that count from Sunday 0 to Saturday 6 (seed 000)."""
     return sorted({day or SUNDAY for day in days})
-
-
-def named(days: Iterable[int]) -> list[str]:
-    """Return the names of ISO weekdays."""
-    return [NAMES[day - 1] for day in days]
 
 
 def next_due(at: time, days: Iterable[int], now: datetime, zone: Zone) -> datetime:
@@ -50,3 +46,123 @@ def next_before(falls_on: str, now: datetime, zone: Zone) -> datetime | None:
         if (announced := zone.moment(datetime.combine(date, ANNOUNCED))) > now:
             return announced
     return None
+
+
+class Agenda:
+    """The reminders of one person, who knows them by their numbers."""
+
+    def __init__(self, person: Person) -> None:
+        self._person = person
+
+    def add(
+        self,
+        key: str,
+        *,
+        title: str,
+        at: time,
+        days: Iterable[int],
+        kind: str | None,
+        description: str | None,
+    ) -> dict[str, Any]:
+        """Add a reminder on these ISO weekdays and return its number and next time."""
+        values = {
+            "title": title,
+            "time": f"{at:%H:%M}",
+            "days": _stored(days),
+            "kind": kind,
+            "description": description,
+        }
+        entry = self._person.write("reminder", key, values)
+        shown = self._shown(self._row(entry["entry_id"]))
+        return {"reminder_id": shown["reminder_id"], "next_due": shown["next_due"]}
+
+    def change(self, number: int, changes: dict[str, Any]) -> dict[str, Any]:
+        """Change these columns of a reminder that has not ended; a snooze is over then."""
+        self._row(number)
+        if "days" in changes:
+            changes = {**changes, "days": _stored(changes["days"])}
+        self._person.change("reminder", number, {**changes, "snoozed_until": None})
+        return self._shown(self._row(number))
+
+    def snooze(self, number: int, minutes: int, key: str) -> dict[str, Any]:
+        """Let a reminder come again in some minutes, instead of its times before."""
+        if self._row(number)["snoozed_by"] != key:
+            until = self._person.now + timedelta(minutes=minutes)
+            values = {"snoozed_until": until.isoformat(timespec="seconds"), "snoozed_by": key}
+            self._person.change("reminder", number, values)
+        return self._shown(self._row(number))
+
+    def end(self, number: int) -> dict[str, Any]:
+        """End a reminder; it stays in the list of ended ones. Ending it again changes nothing."""
+        row = self._row(number, ended=True)
+        if row["ended_at"] is None:
+            at = self._person.now.isoformat(timespec="seconds")
+            self._person.change("reminder", number, {"ended_at": at})
+        return self._shown(self._row(number, ended=True))
+
+    def all(self, *, ended: bool = False) -> list[dict[str, Any]]:
+        """Return the reminders, the next one first, then the ended ones if they are wanted."""
+        rows = self._person.read("reminder", "ended_at IS NULL OR ?", ended)
+        late = self._person.now + timedelta(days=3660)
+        return sorted(map(self._shown, rows), key=lambda one: _moment(one, late))
+
+    def coming(self, after: datetime | None = None) -> list[dict[str, Any]]:
+        """Return what is due next after a time, reminders and clinical dates, the nearest first."""
+        person = self._person
+        now = after or person.now
+        rows = [self._shown(row, now) for row in person.read("reminder", "ended_at IS NULL")]
+        due = [(one["next_due"], one["title"], one["reminder_type"]) for one in rows]
+        due += [
+            (moment.isoformat(), row["description"], "clinical_date")
+            for row in person.read("clinical_date", "remind = 1")
+            if (moment := next_before(row["falls_on"], now, person.zone)) is not None
+        ]
+        due.sort(key=lambda one: (datetime.fromisoformat(one[0]), one[1:]))
+        return [
+            {"title": title, "reminder_type": kind, "next_due": moment}
+            for moment, title, kind in due
+        ]
+
+    def _row(self, number: int, *, ended: bool = False) -> dict[str, Any]:
+        found = self._person.read("reminder", "id = ?", number)
+        if not found:
+            raise ToolError(
+                f"The user has no reminder {number}: list_reminders shows those that they have.",
+                code="no_such_reminder",
+            )
+        if found[0]["ended_at"] is not None and not ended:
+            raise ToolError(
+                f"Reminder {number} has ended. Create a new one if the user wants it again.",
+                code="reminder_ended",
+            )
+        return found[0]
+
+    def _shown(self, row: dict[str, Any], after: datetime | None = None) -> dict[str, Any]:
+        days = list(map(int, row["days"].split(",")))
+        shown = {
+            "reminder_id": row["id"],
+            "title": row["title"],
+            "time": row["time"],
+            "days": [NAMES[day - 1] for day in days],
+            "reminder_type": row["kind"] or "other",
+        }
+        if row["description"] is not None:
+            shown["description"] = row["description"]
+        if row["ended_at"] is not None:
+            return {**shown, "ended_at": row["ended_at"]}
+        now, zone = after or self._person.now, self._person.zone
+        due = next_due(time.fromisoformat(row["time"]), days, now, zone)
+        snoozed = row["snoozed_until"]
+        if snoozed is not None and datetime.fromisoformat(snoozed) > now:
+            due = zone.local(datetime.fromisoformat(snoozed))
+            shown["snoozed"] = True
+        return {**shown, "next_due": due.isoformat()}
+
+
+def _stored(days: Iterable[int]) -> str:
+    return ",".join(map(str, sorted(set(days))))
+
+
+def _moment(shown: dict[str, Any], late: datetime) -> tuple[datetime, int]:
+    due = shown.get("next_due")
+    return (datetime.fromisoformat(due) if due else late, shown["reminder_id"])

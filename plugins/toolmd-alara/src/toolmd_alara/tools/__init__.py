@@ -1,1 +1,1 @@
-"""The definitions, each with its Python beside it."""
+"""The definitions, with the Python of all of them beside them."""

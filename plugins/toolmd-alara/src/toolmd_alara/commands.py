@@ -1,0 +1,88 @@
+"""Add `toolmd alara`: deliver what is due, and write the page for a doctor."""
+
+import os
+import time
+from collections.abc import Callable
+from contextlib import closing
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from toolmd import ConfigError, load_settings
+from toolmd_alara.days import page
+from toolmd_alara.log import HealthLog, claim, people
+from toolmd_alara.reminders import Agenda
+from toolmd_alara.zone import Zone
+
+FILE = "alara.sqlite3"
+"""The file of the health log in the project's state folder."""
+NOTIFY = "ALARA_NOTIFY_URL"
+"""Where reminders go: any URL of Apprise, with `{user}` in the place of the user's name."""
+LATE = timedelta(minutes=30)
+"""How late a reminder is still delivered, such as after the machine was off."""
+EVERY_S = 30
+
+
+def deliver(log: HealthLog, url: str, send: Callable[[str, str], bool]) -> int:
+    """Send what became due in the last half hour, each once, and return how many were sent."""
+    sent = 0
+    for name in people(log.database):
+        person = log.of(name)
+        for one in Agenda(person).coming(after=person.now - LATE):
+            due, title = one["next_due"], one["title"]
+            if datetime.fromisoformat(due) <= person.now and claim(log.database, name, title, due):
+                sent += send(url.replace("{user}", quote(name, safe="")), title)
+    return sent
+
+
+def send(url: str, title: str) -> bool:
+    """Send one reminder by Apprise."""
+    try:
+        import apprise
+    except ImportError as error:
+        raise ConfigError("Reminders need Apprise: pip install 'toolmd-alara[notify]'") from error
+    gateway = apprise.Apprise()
+    return bool(gateway.add(url) and gateway.notify(title="Reminder", body=title))
+
+
+def commands(clock: Callable[[], datetime], zone: Zone | None) -> typer.Typer:
+    """Return the commands, on this clock and in this zone."""
+    app = typer.Typer(help="ALARA's health log.", no_args_is_help=True)
+
+    def opened(ctx: typer.Context) -> HealthLog:
+        settings = load_settings(ctx.find_root().params.get("project"))
+        return HealthLog(settings.state / FILE, clock, zone)
+
+    @app.command("remind")
+    def remind(
+        ctx: typer.Context,
+        *,
+        watch: Annotated[bool, typer.Option(help="Go on until Ctrl-C.")] = False,
+    ) -> None:
+        """Deliver the reminders that are due, each once: from cron, or with --watch."""
+        if not (url := os.environ.get(NOTIFY, "")):
+            raise ConfigError(f"set {NOTIFY} to a URL of Apprise, such as ntfy://topic-of-{{user}}")
+        with closing(opened(ctx)) as log:
+            while True:
+                typer.echo(f"{deliver(log, url, send)} delivered")
+                if not watch:
+                    return
+                time.sleep(EVERY_S)
+
+    @app.command("page")
+    def write_page(
+        ctx: typer.Context,
+        target: Annotated[Path, typer.Argument(help="The HTML file to write.")],
+        *,
+        user: Annotated[str | None, typer.Option(help="Whose log; else the local user's.")] = None,
+        weeks: Annotated[int, typer.Option(min=1, max=52, help="How many weeks.")] = 8,
+    ) -> None:
+        """Write a page for the doctor: each week in a line, then all entries."""
+        with closing(opened(ctx)) as log:
+            target.write_text(page(log.of(user), weeks), "utf-8")
+        typer.echo(f"made {target}")
+
+    return app

@@ -1,0 +1,91 @@
+"""Where a person's words are unclear, they are asked; what is clear runs, or is held."""
+
+import pytest
+
+MEDICINE = {"medication_name": "aspirin"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I took my aspirin", "I've taken aspirin", "Popped two aspirin", "I had my aspirin",
+        "aspirin: logged",
+        "Gave myself the aspirin", "Ich habe Aspirin genommen", "Tomé mi aspirin",
+        "J'ai pris mon aspirin",
+        "我吃了 aspirin", "Tomei aspirin", "Ho preso aspirin",
+    ],
+)  # fmt: skip
+def test_a_medicine_that_was_taken_is_logged_at_once(call, words):
+    assert call("log_medication", MEDICINE, message=words).outcome == "ok"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'll take my aspirin later", "I need to take my aspirin at 9", "Remind me to take aspirin",
+        "My husband took his aspirin", "I should take aspirin", "I forgot my aspirin",
+        "Is it time for aspirin?",
+        "I want aspirin", "I didn't take my aspirin", "Can I take aspirin with wine?",
+        "I took my aspirin yesterday evening", "Last night I took my aspirin",
+        "I took aspirin on Monday",
+    ],
+)  # fmt: skip
+def test_what_is_planned_anothers_or_of_another_day_is_not_logged_as_taken_now(call, words):
+    assert call("log_medication", MEDICINE, message=words).outcome in ("confirm", "denied")
+
+
+def test_a_dose_stands_on_the_day_on_which_it_was_taken(call, workspace):
+    taken = {**MEDICINE, "taken_at": "2026-03-01T21:30"}
+    assert (
+        call("log_medication", taken, message="I took aspirin yesterday at 9:30 pm").outcome == "ok"
+    )
+    assert call("get_today_summary", {}).data["medications"] == []
+    (entry,) = call("read_health_log", {"first_day": "2026-03-01", "last_day": "2026-03-01"}).data
+    assert (entry["title"], entry["at"]) == ("aspirin", "2026-03-01T21:30:00+01:00")
+    future = {**MEDICINE, "taken_at": "2026-03-03"}
+    assert call("log_medication", future).error.code == "not_yet_happened"
+    assert call("log_medication", {**MEDICINE, "taken_at": "last night"}).outcome == "denied"
+
+
+HARMLESS = [
+    "I hurt myself playing football and took ibuprofen",
+    "I cut myself shaving",
+    "My phone died on purpose of saving",
+]
+DANGER = [
+    "I don't want to be here anymore",
+    "I took 40 tablets on purpose",
+    "I'm thinking about ending things",
+    "I wish I wouldn't wake up tomorrow",
+    "Life isn't worth living",
+    "I've swallowed all my pills at once",
+    "I can\N{RIGHT SINGLE QUOTATION MARK}t go on",
+    "everyone would be better off without me",
+]
+
+
+@pytest.mark.parametrize("words", [*HARMLESS, *DANGER])
+def test_words_that_may_speak_of_a_danger_ask_first_and_lock_nothing(call, words):
+    here = {"conversation": "c"}
+    asked = call("log_hydration", {"amount": 250}, message=words, **here)
+    assert (asked.outcome, asked.crisis) == ("confirm", False)
+    assert "whether they are safe" in asked.message
+    assert call("get_today_summary", {}, message=words, **here).outcome == "ok"
+
+
+def test_words_without_a_danger_ask_nothing(call):
+    for words in ("I can't go on holiday", "A glass of water", "My knee hurts", "I cut the bread"):
+        assert call("log_hydration", {"amount": 250}, message=words).outcome == "ok", words
+
+
+@pytest.mark.parametrize(
+    "mood", ["self harm", "want to die", "I can't go on", "worthless, end it", "no point"]
+)
+def test_a_mood_that_only_the_model_words_as_a_danger_goes_to_a_person(call, mood):
+    assert (call("update_mood", {"mood": mood}).outcome) == "review"
+
+
+def test_a_model_can_say_that_the_user_is_in_danger(call):
+    held = call("update_mood", {"mood": "low", "in_danger": True})
+    assert (held.outcome, held.crisis) == ("review", True)
+    assert call("update_mood", {"mood": "low", "in_danger": False}).outcome == "ok"

@@ -195,7 +195,7 @@ def _hide(tx: "Transaction", confirmation_id: str) -> bool:
 
 def _data(one: Confirmation) -> str:
     # What other tools answered is read again, and may be nobody's to keep.
-    return json.dumps(one._replace(call=one.call._replace(given={})))
+    return json.dumps(one._replace(call=one.call._replace(given={}, counts=())))
 
 
 def _read(row: "Row", now: float) -> Confirmation:

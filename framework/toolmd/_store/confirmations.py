@@ -215,7 +215,7 @@ def _confirmation(data: str) -> Confirmation:
     asked = None if call.asked is None else Asked(*call.asked)
     caller = Caller(*call.caller)
     caller = caller._replace(earlier=tuple(caller.earlier), roles=tuple(caller.roles))
-    call = call._replace(caller=caller, budget=budget, asked=asked)
+    call = call._replace(caller=caller, budget=budget, asked=asked, counts=())
     approvals = tuple(
         OpenApproval(
             number, reason, by if isinstance(by, str) else tuple(by), text,

@@ -1,4 +1,4 @@
-"""Nothing that only POSIX has is needed: the modules are taken away, and a run and a reload work."""
+"""Nothing that only POSIX has is needed: without these modules, a run and a reload work."""
 
 import os
 import subprocess

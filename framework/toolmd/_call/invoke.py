@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import perf_counter
-from types import CoroutineType
+from types import CoroutineType, coroutine
 from typing import Any
 
 from toolmd._call.batch import in_pieces, joined, skipped_note
@@ -212,6 +212,24 @@ async def start(
     return await value if isinstance(value, Awaitable) else value
 
 
+@coroutine
+def _continued(running: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[Any, Any, Any]:
+    """Return what a coroutine returns whose first step was made; `waits_for` came out of it."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except GeneratorExit:
+                running.close()
+                raise
+            except BaseException as error:  # noqa: BLE001 - it goes into the coroutine
+                waits_for = running.throw(error)
+            else:
+                waits_for = running.send(sent)
+    except StopIteration as done:
+        return done.value
+
+
 async def _keywords_of(
     implementation: Implementation, arguments: dict[str, Any], context: CallContext
 ) -> dict[str, Any]:
@@ -410,15 +428,23 @@ class Invoker:
         work = Work(
             call, self._call_spec, implementation, self._dispatcher, self._limits, seconds, on_event
         )
-        until = asyncio.timeout(seconds)
+        limit: asyncio.Timeout | None = None
+        ends = asyncio.get_running_loop().time() + seconds
+        running = (
+            start(implementation, arguments, work.open_context, work.begin)
+            if self._runs_once
+            else work.do(arguments)
+        )
         try:
             try:
-                async with until:
-                    value = await (
-                        start(implementation, arguments, work.open_context, work.begin)
-                        if self._runs_once
-                        else work.do(arguments)
-                    )
+                try:
+                    waits_for = running.send(None)
+                except StopIteration as done:
+                    value = done.value
+                else:
+                    # A timer only for a tool that waits: it costs as much as the checks.
+                    async with asyncio.timeout_at(ends) as limit:
+                        value = await _continued(running, waits_for)
             finally:
                 if work.context is not None:
                     await work.context.close()
@@ -434,7 +460,8 @@ class Invoker:
             return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             fault, made = error, work.made
-            if until.expired() and isinstance(error, TimeoutError | NotSentError):
+            is_late = limit is not None and limit.expired()
+            if is_late and isinstance(error, TimeoutError | NotSentError):
                 unsent = isinstance(error, NotSentError) or isinstance(
                     error.__cause__, NotSentError
                 )

@@ -303,11 +303,28 @@ class Work:
     """Which items of a batch are missing from the result, or were done before it failed."""
     begun: bool = False
     """Whether the implementation started; before it may wait for a thread or a resource."""
+    limit: asyncio.Timeout | None = None
+    """The timer of a tool that waits."""
 
     @property
     def made(self) -> int:
         """How often the implementation started, batches not counted."""
         return 1 if self.tries is None else self.tries.made
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its time is over."""
+        return self.limit is not None and self.limit.expired()
+
+    async def in_time(self, running: Coroutine[Any, Any, Any]) -> Any:
+        """Return what a tool returns within its time; a tool that does not wait needs no timer."""
+        ends = asyncio.get_running_loop().time() + self._seconds
+        try:
+            waits_for = running.send(None)
+        except StopIteration as done:
+            return done.value
+        async with asyncio.timeout_at(ends) as self.limit:
+            return await _continued(running, waits_for)
 
     async def do(self, arguments: Arguments) -> Any:
         """Return the value of a tool with batches or tries. Raises what its last try raised."""
@@ -428,23 +445,13 @@ class Invoker:
         work = Work(
             call, self._call_spec, implementation, self._dispatcher, self._limits, seconds, on_event
         )
-        limit: asyncio.Timeout | None = None
-        ends = asyncio.get_running_loop().time() + seconds
-        running = (
-            start(implementation, arguments, work.open_context, work.begin)
-            if self._runs_once
-            else work.do(arguments)
-        )
         try:
             try:
-                try:
-                    waits_for = running.send(None)
-                except StopIteration as done:
-                    value = done.value
-                else:
-                    # A timer only for a tool that waits: it costs as much as the checks.
-                    async with asyncio.timeout_at(ends) as limit:
-                        value = await _continued(running, waits_for)
+                value = await work.in_time(
+                    start(implementation, arguments, work.open_context, work.begin)
+                    if self._runs_once
+                    else work.do(arguments)
+                )
             finally:
                 if work.context is not None:
                     await work.context.close()
@@ -460,8 +467,7 @@ class Invoker:
             return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             fault, made = error, work.made
-            is_late = limit is not None and limit.expired()
-            if is_late and isinstance(error, TimeoutError | NotSentError):
+            if work.is_late and isinstance(error, TimeoutError | NotSentError):
                 unsent = isinstance(error, NotSentError) or isinstance(
                     error.__cause__, NotSentError
                 )

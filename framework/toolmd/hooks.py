@@ -43,7 +43,11 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 """Marks a function as an implementation of the hook of the same name."""
 
 Guard = Callable[[Call, Mapping[str, Any]], Verdict | Awaitable[Verdict | None] | None]
-"""Returns a verdict on one call and its validated arguments; None means no opinion."""
+"""Returns a verdict on one call and its validated arguments; None means no opinion.
+
+An async guard with a parameter `context` counts by `await context.quota("refunds", 3, key=user,
+per="day")`, which denies where too little is left.
+"""
 Exporter = Callable[[Sequence["ToolSpec"], Sequence["SkillSpec"]], list[dict[str, Any]] | str]
 Importer = Callable[..., "Mapping[str, str] | Imported"]
 """Reads a source (path or URL); returns markdown by file name, or a closed `ImportReport`."""

@@ -7,7 +7,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".venv-adapters"
-BESIDE = ("pytest", "pytest-xdist", "hypothesis", "langgraph-checkpoint-sqlite")
+BESIDE = ("pytest", "pytest-xdist", "hypothesis", "langgraph-checkpoint-sqlite", "sybil")
+
+PAGES = ("tests/docs/test_examples.py",)
+"""Runs the pages that need a framework, among others."""
 
 
 def main() -> int:
@@ -36,7 +39,7 @@ def main() -> int:
             print(f"{name}: {', '.join(sorted(releases))}", flush=True)
             hosts = {names[line.partition("==")[0]].replace("-", "_") for line in releases}
             words = [str(python), "-m", "pytest", "-q", "-n", "2", "-o", "addopts=",
-                     "-k", " or ".join(sorted(hosts)), "tests/adapters"]  # fmt: skip
+                     "-k", " or ".join(sorted(hosts)), "tests/adapters", *PAGES]  # fmt: skip
             failed |= subprocess.run(words, cwd=ROOT, check=False).returncode != 0
             tested |= releases
     return int(failed)

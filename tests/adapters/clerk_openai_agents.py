@@ -23,6 +23,9 @@ set_tracing_disabled(disabled=True)
 class OpenAIAgents(Clerk):
     """A clerk whose approvals are interruptions; an edit decides the question before."""
 
+    own: Any = ()
+    """The agent's own tools."""
+
     def run(self, context: Any = USER) -> list[Question]:
         said = [{"role": "user", "content": "Refund A1"}]
         return self._run(self.agent(), said, context=context)
@@ -53,7 +56,7 @@ class OpenAIAgents(Clerk):
     def agent(self) -> Agent[Any]:
         """Return a new agent."""
         return ToolmdAgent(
-            name="clerk", model=Script(self), workspace=self.ws, **self.fields
+            name="clerk", model=Script(self), workspace=self.ws, tools=[*self.own], **self.fields
         )  # fmt: skip
 
     def _run(self, agent: Agent[Any], said: Any, **named: Any) -> list[Question]:

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("agents")
 
-from agents import Agent, Runner
+from agents import Agent, Runner, function_tool
 from clerk_openai_agents import OpenAIAgents, Script
 from clerks import USER, in_thread
 from shop import add_asking_skill, calls_of, open_shop, write_shop
@@ -80,6 +80,22 @@ def test_the_fixed_list_works_in_any_agent(ws: Workspace) -> None:
     plain = Agent[Any](name="plain", model=model, tools=list(tools(ws)))
     assert in_thread(Runner.run_sync, plain, "Look", context=USER).final_output == "done"
     assert ran(ws) == [LOOKED]
+
+
+def test_an_own_function_takes_no_guarded_name(ws: Workspace) -> None:
+    @function_tool
+    def refund(order: str, amount: float) -> str:
+        return f"UNGUARDED {order} {amount}"
+
+    @function_tool
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    clerk = OpenAIAgents(ws, [[("add", {"a": 1, "b": 2})], [REFUND]])
+    clerk.own = [refund, add]
+    assert clerk.answer(clerk.run()[0]) == []
+    assert "UNGUARDED" not in clerk.read
+    assert ran(ws) == [REFUNDED]
 
 
 def test_a_copy_of_an_agent_has_each_tool_once(ws: Workspace) -> None:

@@ -12,8 +12,10 @@ The info string shows the kind of a block:
 - `json`: must be JSON; `text`, `mermaid`: not checked.
 
 A page that begins with `<!-- in the clinic -->` has this repository's own project in its folder.
-The page of a plugin loads that plugin. A page that begins with `<!-- loads NAME -->` loads that
-plugin, which `pip install` installs for the page only. Other pages load none.
+A page that begins with `<!-- needs MODULE -->` is skipped where the module is not installed: `make
+test-adapters` installs it. The page of a plugin loads that plugin. A page that begins with `<!--
+loads NAME -->` loads that plugin, which `pip install` installs for the page only. Other pages load
+none.
 """
 
 import ast
@@ -46,6 +48,7 @@ PLAIN = re.compile(r"toolmd ((?!serve|dev|worker|doctor)[^$|&;<>*?#`\\~\n]*)")
 """A command that needs no shell, and none of whose effects outlive it."""
 FIRST = ("README.md",)
 """The pages whose commands all start programs, as their readers do."""
+NEEDS = re.compile(r"<!-- needs (\w+) -->")
 LOADS = re.compile(r"<!-- loads (\w+) -->")
 PIP = """\
 #!/bin/sh
@@ -216,6 +219,8 @@ def read_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
     def read(path: Path) -> Document:
         document = Sybil([fences]).parse(path)
+        if needs := NEEDS.match(document.text):
+            pytest.importorskip(needs[1])
         own = [path.parent.name] if path.parent.parent.name == "plugins" else []
         plugins = {*own, *TO_INSTALL.findall(document.text)}
         first = path.relative_to(ROOT).as_posix().startswith(FIRST)

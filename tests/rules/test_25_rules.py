@@ -179,7 +179,7 @@ def test_a_second_person_decides_as_the_rule_states(
 
 
 def test_what_nobody_approved_by_the_cut_off_never_runs(opened, tmp_path) -> None:
-    for hours, expected in ((5, "not_allowed"), (9, "confirmation_expired")):
+    for hours, expected in ((5, "not_allowed"), (9, "approval_expired")):
         at = [NOW]
         workspace = open_at(opened, at, tmp_path)
         asked = workspace.call_sync("transfer", {"amount": hours}, **C1).confirmation

@@ -265,7 +265,7 @@ def test_a_late_decision_runs_nothing(shop, clock, tmp_path) -> None:
     assert workspace.confirmations.get_sync(one.id).state == "pending"
     clock.now += 2
     approve = workspace.confirmations.approve_sync
-    assert code(approve(one.id, user="eve", roles=["manager"])) == "confirmation_expired"
+    assert code(approve(one.id, user="eve", roles=["manager"])) == "approval_expired"
     assert done(tmp_path) == []
 
 

@@ -9,9 +9,11 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, 
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from toolmd._auth.tokens import Pass, Sessions, Tokens
 from toolmd._types.call import fact_name
+from toolmd._types.settings import IssuerSettings
 
 AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -141,6 +143,7 @@ class Authentication:
         probes: Collection[str] = (),
         sessions: Sessions | None = None,
         stranger: Callable[[], bytes] | None = None,
+        challenge: Callable[[str], str] = lambda _: "Bearer",
     ) -> None:
         """Guard an app.
 
@@ -152,7 +155,9 @@ class Authentication:
             probes: Paths without a token that also answer to any Host, as balancers have their own.
             sessions: The sessions of browsers, if the app serves any.
             stranger: A function that returns the HTML page for a browser without a session.
+            challenge: Returns the header WWW-Authenticate of a 401 for a Host.
         """
+        self._challenge = challenge
         self._app = app
         self._addresses = addresses
         self._tokens = tokens
@@ -188,7 +193,8 @@ class Authentication:
             _check_body(scope["method"], headers)
         except RequestDenied as denial:
             page = self._page(denial, scope)
-            await _answer(denial, page, send_safely)
+            host = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+            await _answer(denial, page, self._challenge(host), send_safely)
             return
         try:
             await self._app(scope, receive, send_safely)
@@ -282,7 +288,7 @@ def _check_body(method: str, headers: dict[str, str]) -> None:
         raise RequestDenied(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", detail)
 
 
-async def _answer(denial: RequestDenied, page: bytes | None, send: Send) -> None:
+async def _answer(denial: RequestDenied, page: bytes | None, challenge: str, send: Send) -> None:
     body = json.dumps(denial.problem).encode() if page is None else page
     kind = b"application/problem+json" if page is None else b"text/html; charset=utf-8"
     headers = [
@@ -292,7 +298,7 @@ async def _answer(denial: RequestDenied, page: bytes | None, send: Send) -> None
     if page is not None:
         headers.append((b"content-security-policy", PAGE_POLICY.encode()))
     if denial.status == HTTPStatus.UNAUTHORIZED:
-        headers.append((b"www-authenticate", b"Bearer"))
+        headers.append((b"www-authenticate", challenge.encode("latin-1")))
     await send({"type": "http.response.start", "status": denial.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
@@ -303,3 +309,34 @@ def with_safe_headers(start: Mapping[str, Any]) -> dict[str, Any]:
     names = {name.lower() for name, _ in given}
     lacking = _ALL if names.isdisjoint(SAFE) else [pair for pair in _ALL if pair[0] not in names]
     return {**start, "headers": [*given, *lacking]}
+
+
+METADATA = "/.well-known/oauth-protected-resource"
+"""Where clients of MCP learn which service signs their users in (RFC 9728)."""
+
+
+def metadata_of(issuers: Iterable[IssuerSettings], host: str) -> dict[str, Any] | None:
+    """Return the metadata of the protected resource; None where no service signs users in.
+
+    An issuer with a key in a file signs for itself, so no client can ask it.
+    """
+    services = [one for one in issuers if not one.key]
+    if not services:
+        return None
+    names = [name for one in services for name in one.audience if "://" in name]
+    own = [name for name in names if urlsplit(name).netloc.lower() == host.lower()]
+    return {
+        "resource": next(iter((*own, *names)), f"http://{host}/mcp"),
+        "authorization_servers": [one.issuer for one in services],
+        "bearer_methods_supported": ["header"],
+    }
+
+
+def challenge(issuers: Iterable[IssuerSettings], host: str) -> str:
+    """Return the header WWW-Authenticate of a request without a valid token."""
+    metadata = metadata_of(issuers, host)
+    if metadata is None:
+        return "Bearer"
+    at = urlsplit(metadata["resource"])
+    path = at.path.rstrip("/")
+    return f'Bearer resource_metadata="{at.scheme}://{at.netloc}{METADATA}{path}"'

@@ -94,6 +94,13 @@ def yes_of(one: Confirmation, who: Approver, now: dt.datetime) -> Approved:
     return Approved(who.user, who.roles, who.via, at, mine)
 
 
+def escalated(one: Confirmation, who: Approver, now: float) -> tuple[str, ...]:
+    """Return the roles by which a person may approve only because nobody did for a time."""
+    roles = {role for each in one.approvals for role in each.roles(now)} & {*who.roles}
+    first = {role for each in one.approvals for role in each.roles(0)}
+    return () if roles & first else tuple(sorted(roles))
+
+
 def who_may(one: OpenApproval, now: float) -> str:
     """Return who may give an approval by now, in words."""
     return one.whose if isinstance(one.by, str) else either(one.roles(now))

@@ -8,8 +8,9 @@ import datetime as dt
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from functools import partial
 from itertools import chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 from zoneinfo import ZoneInfo
 
 from toolmd._call.approvals import Approvals
@@ -484,16 +485,53 @@ def escalation(parts: Parts) -> Step | None:
 def _guards(parts: Parts) -> Step | None:
     if not parts.guards:
         return None
+    guards = [(guard, takes_context(guard)) for guard in parts.guards]
 
     async def check(at: Passage) -> Verdict:
         worst = ALLOWED
-        for guard in parts.guards:
-            verdict = await ask_guard(guard, at.call, at.arguments)
+        for guard, counts in guards:
+            own: Any = guard
+            if counts:
+                own = partial(own, context=GuardContext(parts.limits, at))
+            verdict = await ask_guard(own, at.call, at.arguments)
             if verdict is not None and verdict.action > worst.action:
                 worst = verdict
         return worst
 
     return check
+
+
+class GuardContext:
+    """What a guard can count by, if it has a parameter `context`."""
+
+    def __init__(self, limits: CallLimits, at: Passage) -> None:
+        """Count for a call."""
+        self._limits, self._at = limits, at
+
+    async def quota(
+        self, name: str, amount: int, *, key: str | int, per: str | float, needs: float = 1
+    ) -> None:
+        """Count the call when it starts, with all its quotas; deny it where too little is left.
+
+        Args:
+            name: What is counted, such as `refunds`.
+            amount: The most in a window.
+            key: For whom it is counted, such as the user.
+            per: `minute`, `hour`, `day`, `week`, `month`, `year` or `ever` by the calendar of the
+                project's time zone; or the seconds of a rolling window.
+            needs: How much of it this call needs.
+        """
+        call = self._at.call
+        one = await self._limits.quotas.count(name, amount, key, per, needs)
+        self._at.call = call._replace(counts=(*call.counts, one))
+
+
+def takes_context(guard: Guard) -> bool:
+    """Return whether a guard has a parameter `context`."""
+    try:
+        return "context" in inspect.signature(guard).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 async def ask_guard(
@@ -505,6 +543,8 @@ async def ask_guard(
     try:
         async with asyncio.timeout(timeout_s):
             verdict = await _answer(guard, shown)
+    except CallDenied:
+        raise
     except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
         if is_from_outside(error):
             raise
@@ -516,8 +556,8 @@ async def _answer(guard: Guard, call: Call) -> Verdict | None:
     arguments = deepcopy(call.arguments)
     assert isinstance(arguments, dict)
     answer: Any
-    if inspect.iscoroutinefunction(guard):
-        answer = await guard(call, arguments)
+    if inspect.iscoroutinefunction(getattr(guard, "func", guard)):
+        answer = await cast("Awaitable[Any]", guard(call, arguments))
     else:
         # In a thread, so that a slow one can be given up.
         answer = await AROUND.run(lambda: guard(call, arguments))

@@ -9,7 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Protocol
 
-from toolmd._call.approvals import who_may, yes_of
+from toolmd._call.approvals import escalated, who_may, yes_of
 from toolmd._call.arguments import mismatch
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Passage
@@ -327,6 +327,8 @@ class Confirmations:
             if approves and not withdrawn:
                 await self._dispatcher.find(call)
                 given = yes_of(one, who, self._now())
+                if more := escalated(one, who, given.at):
+                    by = {**by, "approval_escalated": ", ".join(more)}
             if call.asked is None and decision.kind == "reject":
                 await self._reject(one)
             tool = await self._dispatcher.find(call)
@@ -611,6 +613,9 @@ class Confirmations:
         if one.state == "expired":
             claim, now = self._store.confirmations.claim, self._clock()
             await AROUND.run(lambda: claim(one.id, "expired", now))
+            if one.kind == "review" and one.approvals:
+                message = "Nobody approved this call in time: call the tool again."
+                raise deny("approval_expired", message)
             message = "The time to confirm this call is over: call the tool again."
             raise deny("confirmation_expired", message)
         if one.state not in UNDECIDED:

@@ -248,7 +248,9 @@ class Dispatcher:
         call, limits, result = at.call, tool.limits, None
         try:
             place_of = (
-                limits.place(call, at.arguments, at.on_event) if limits.binds else nullcontext()
+                limits.place(call, at.arguments, at.on_event)
+                if limits.binds or call.counts
+                else nullcontext()
             )
             async with place_of as place:
                 if self.recorder.keeps and await self.recorder.write(
@@ -281,7 +283,7 @@ class Dispatcher:
         """Deny a call, or store it for a person's confirmation."""
         if verdict.action is Action.DENY:
             raise overruled(verdict)
-        if tool.limits.quotas:  # Nobody is asked about a call that can't start.
+        if tool.limits.quotas or at.call.counts:  # Nobody is asked about a call that can't start.
             await tool.limits.quotas.look(at.call, at.arguments)
         one = await self.confirmations.add(tool, at.call, at.arguments, verdict)
         result = self.waits(tool, one, at.began)

@@ -109,7 +109,7 @@ class CallLimits:
 
     async def check(self, call: Call, arguments: Mapping[str, Any]) -> None:
         """Check the limits without counting. Raises CallDenied where one is reached."""
-        if self.quotas:
+        if self.quotas or call.counts:
             await self.quotas.look(call, arguments)
         self.check_queue(self._longest(call))
 
@@ -126,7 +126,7 @@ class CallLimits:
         """
         limits, place, longest = self._limits, None, self._longest(call)
         # A call that its server's question interrupted was counted when it began.
-        counts = self.quotas and call.asked is None
+        counts = (self.quotas or call.counts) and call.asked is None
         claims = await self.quotas.claim(call, arguments) if counts else ()
         try:
             notify = on_event and partial(_notify, self._name, call, on_event)

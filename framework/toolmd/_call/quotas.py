@@ -3,6 +3,7 @@
 import datetime as dt
 import hashlib
 import json
+import math
 import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from decimal import Decimal
@@ -16,7 +17,7 @@ from toolmd._store.store import Store
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.identity import values_of
-from toolmd._types.quota import EVER
+from toolmd._types.quota import EVER, ROLLING, UNITS, Quota
 from toolmd._types.verdict import QuotaUse
 
 Ask = Callable[[str, Callable[[], Any]], Awaitable[Any]]
@@ -62,6 +63,31 @@ class Quotas:
     def __bool__(self) -> bool:
         return bool(self._quotas)
 
+    async def count(
+        self, name: str, amount: int, key: str | int, per: str | float, needs: float
+    ) -> Claim:
+        """Return what a guard counts of a call when it starts. Raises CallDenied where it is full.
+
+        Args:
+            name: What is counted: `refunds`.
+            amount: The most in a window.
+            key: For whom it is counted.
+            per: `minute`, `hour`, `day`, `week`, `month`, `year`, `ever`, or seconds.
+            needs: How much of it this call needs.
+        """
+        seconds = None if isinstance(per, str) else float(per)
+        window = per if isinstance(per, str) else ROLLING
+        if window not in {*UNITS, EVER, ROLLING} or not 0 <= needs < math.inf:
+            raise ValueError(f"a quota counts 0 or more per day, ever or seconds, not {per!r}")
+        named = json.dumps(["guard", name, key, window, seconds])
+        hashed = hashlib.sha256(named.encode(errors="replace")).hexdigest()
+        quota = Quota(amount, (name,), window, seconds)
+        claim = Claim(hashed, quota, Decimal(str(needs)), self._zone, secrets.token_hex(8))
+        full = await self._ask("quota", lambda: self._store.limits.look([claim], self._clock()))
+        if full is not None:
+            raise self._denied(full, [claim])
+        return claim
+
     async def look(self, call: Call, arguments: Mapping[str, Any]) -> None:
         """Check that a call may start, and count nothing. Raises CallDenied."""
         claims = self._claims(call, arguments)
@@ -87,7 +113,7 @@ class Quotas:
         await self._ask("quota", lambda: give_back(self._tool, claims, self._clock(), key))
 
     def _claims(self, call: Call, arguments: Mapping[str, Any]) -> list[Claim]:
-        caller, claims = call.caller, list[Claim]()
+        caller, claims = call.caller, [*call.counts]
         values = values_of(call, arguments)
         now = dt.datetime.fromtimestamp(self._clock(), dt.UTC)
         for quota, keys, when in self._quotas:

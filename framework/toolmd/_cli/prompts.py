@@ -26,14 +26,14 @@ def ask_decision(pending: Confirmation, parameters: Sequence[Parameter]) -> Deci
     words = _answer(f"{printable(pending.prompt)} [y/N] {ways} ")
     if words is None:
         return None
-    return _decision(words, parameters) or (
+    return _decision(words, parameters, pending.prompt) or (
         words if pending.form is None else Decision.respond(words)
     )
 
 
-def _decision(words: str, parameters: Sequence[Parameter]) -> Decision | None:
+def _decision(words: str, parameters: Sequence[Parameter], question: str) -> Decision | None:
     """Return the decision of a person's words; None for any other words."""
-    if (plain := Decision.from_words(words)) is not None:
+    if (plain := Decision.from_words(words, question)) is not None:
         return plain
     first, _, rest = words.partition(" ")
     if first.casefold() == "respond" and rest.strip():

@@ -504,6 +504,7 @@ class Api:
         settings = self.workspace.settings
         return {
             "user": request.caller.user,
+            "roles": list(request.caller.roles),
             "context": dict(request.caller.context),
             "may": [one for one in ALL_RIGHTS if one in request.rights],
             "project": settings.root.name,

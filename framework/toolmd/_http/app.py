@@ -4,14 +4,18 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from toolmd._auth import Addresses, Authentication, Sessions, Tokens
+from toolmd._auth.authentication import METADATA, challenge, metadata_of
 from toolmd._http.api import OPEN_PATHS, PROBES, Api
 from toolmd._http.console import OPEN_PATHS as CONSOLE_PATHS
 from toolmd._http.console import console_routes, page
 from toolmd._http.events import EventSource
-from toolmd._http.operations import Routes
+from toolmd._http.operations import OPEN, Routes
+from toolmd._types.settings import IssuerSettings
 from toolmd._workspace import Workspace
 
 
@@ -44,6 +48,16 @@ class Server:
         self.api = Api(workspace, event_source, tokens, sessions)
         self._mcp = mcp
         others = [] if mcp is None else [("call", Route("/mcp", endpoint=mcp))]
+
+        def issuers() -> tuple[IssuerSettings, ...]:
+            return workspace.settings.identity.issuers if mcp is not None else ()
+
+        async def metadata(request: Request) -> Response:
+            found = metadata_of(issuers(), request.headers.get("host", ""))
+            return Response(status_code=404) if found is None else JSONResponse(found)
+
+        metadata_paths = [METADATA, f"{METADATA}/mcp"]
+        others += [(OPEN, Route(path, metadata)) for path in metadata_paths]
         routes = [*self.api.routes(), *others, *console_routes()]
         self.routes = Routes(routes, self._running)
         self.app = Authentication(
@@ -51,9 +65,10 @@ class Server:
             addresses=addresses,
             tokens=tokens,
             open_paths=OPEN_PATHS | CONSOLE_PATHS,
-            probes=PROBES,
+            probes={*PROBES, *metadata_paths},
             sessions=sessions,
             stranger=page,
+            challenge=lambda host: challenge(issuers(), host),
         )
 
     def drain(self) -> None:

@@ -136,7 +136,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
                          "first_bad": _or_null(WHOLE), "problem": TEXT},
                         "sound", "records", "file", "first_bad", "problem"),
     "Events": {**TEXT, "description": "A stream of server-sent events."},
-    "CallerFacts": _object({"user": _or_null(TEXT), "context": OBJECT, "may": TEXTS,
+    "CallerFacts": _object({"user": _or_null(TEXT), "roles": TEXTS, "context": OBJECT, "may": TEXTS,
                             "project": TEXT, "trust_edits": FLAG}, "user", "context", "may"),
     "Picture": {**TEXT, "description": "An SVG."},
     "RunEvents": _rows(run_id=TEXT, kind=TEXT, skill=TEXT, step=TEXT, title=TEXT, text=TEXT),

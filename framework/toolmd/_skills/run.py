@@ -56,7 +56,7 @@ MOST_SILENT = 3
 """How often a repeatable call is made that gives no answer, before it counts as failed."""
 _SILENT = frozenset({"timeout", "outcome_unknown"})
 _HELD = frozenset({"confirm", "review"})
-_LAPSED = frozenset({"confirmation_expired", "confirmation_not_found"})
+_LAPSED = frozenset({"confirmation_expired", "approval_expired", "confirmation_not_found"})
 _SECONDS = re.compile(r"-?[0-9]+(\.[0-9]+)?s")
 """A duration as expressions give it."""
 _ANYTHING = Schema()

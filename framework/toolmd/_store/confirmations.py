@@ -195,7 +195,7 @@ def _hide(tx: "Transaction", confirmation_id: str) -> bool:
 
 def _data(one: Confirmation) -> str:
     # What other tools answered is read again, and may be nobody's to keep.
-    return json.dumps(one._replace(call=one.call._replace(given={})))
+    return json.dumps(one._replace(call=one.call._replace(given={}, counts=())))
 
 
 def _read(row: "Row", now: float) -> Confirmation:
@@ -215,7 +215,7 @@ def _confirmation(data: str) -> Confirmation:
     asked = None if call.asked is None else Asked(*call.asked)
     caller = Caller(*call.caller)
     caller = caller._replace(earlier=tuple(caller.earlier), roles=tuple(caller.roles))
-    call = call._replace(caller=caller, budget=budget, asked=asked)
+    call = call._replace(caller=caller, budget=budget, asked=asked, counts=())
     approvals = tuple(
         OpenApproval(
             number, reason, by if isinstance(by, str) else tuple(by), text,

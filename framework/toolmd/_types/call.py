@@ -99,9 +99,11 @@ class Call(NamedTuple):
     """What its server asked for during this call, and the person's answer."""
     given: Mapping[str, Any] = NO_CONTEXT
     """What its conditions read of other tools, by the names of Given; never stored."""
+    counts: tuple[Any, ...] = ()
+    """What guards count of it when it starts; never stored."""
 
     def __repr__(self) -> str:
-        return brief(self, "arguments", "given")
+        return brief(self, "arguments", "given", "counts")
 
     @property
     def is_named(self) -> bool:

@@ -8,11 +8,14 @@ from toolmd._types.brief import brief
 from toolmd._types.call import NO_CONTEXT, Caller, Fact
 
 _YES = (
-    r"y|yes|yeah|yep|sure|ok|okay|correct|right|(?:that'?s|that is) (?:correct|right)"
-    "|go ahead|do it"
+    r"y|yes|yeah|yep|sure|ok|okay|correct|right|(?:that'?s|that is|looks) (?:correct|right|good)"
+    "|go ahead|do it|i confirm|confirmed|ja|stimmt|sí|si|está bien|oui|d'accord|sim|是的|好的"
 )
-_NO = r"n|no|nope|don'?t|do not|leave it|cancel|stop"
-_POLITE = r"please|thanks|thank you"
+_NO = r"n|no|nope|don'?t|do not|leave it|cancel|stop|nein|non|não|不是|不要"
+_POLITE = r"please|thanks|thank you|bitte|por favor|s'il te plaît|merci|to me"
+_REST = frozenset("a add do for i in it log make my of save that the this to".split())
+"""Words that may stand beside a yes or a no, with those of the question."""
+_BUT = frozenset("but except if later no not never don't n't nicht wenn aber pero mais".split())
 
 
 class Decision(NamedTuple):
@@ -44,16 +47,23 @@ class Decision(NamedTuple):
         return cls("reject")
 
     @classmethod
-    def from_words(cls, words: str) -> Self | None:
-        """Return the decision of a plain yes or no; None for words that say more than that.
+    def from_words(cls, words: str, question: str = "") -> Self | None:
+        """Return the decision of a yes or a no; None for words that say more than that.
 
         Args:
-            words: What a person wrote, such as `Yes, that's correct.`; empty words reject.
+            words: What a person wrote, such as `Yes, please log it`; empty words reject.
+            question: The question that they answer: its words may be repeated in the answer.
         """
         plain = words.strip().casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+        asked = frozenset(re.findall(r"[\w'']+", question.casefold())) - _BUT
         for meaning, decision in ((_YES, cls.approve()), (_NO, cls.reject())):
-            one = rf"(?:{meaning})(?:[\s,.!;]+(?:{meaning}|{_POLITE}))*[.!]*"
-            if re.fullmatch(one, plain):
+            one = rf"(?:(?:{_POLITE})[\s,.!;]+)?(?:{meaning})(?:[\s,.!;]+(?:{meaning}|{_POLITE}))*"
+            found = re.match(rf"{one}(?![\w'])", plain)
+            if found is None:
+                continue
+            rest = re.findall(r"[\w']+", plain[found.end() :])
+            tail = plain[found.end() :].strip(" .!,;")
+            if not tail or (question and asked | _REST >= {*rest} and not _BUT & {*rest}):
                 return decision
         return None if plain else cls.reject()
 

@@ -1,10 +1,12 @@
 """What a project knows of its callers: their facts with the types, and the roles."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, get_args
 
 from toolmd._types.call import Call, Caller, Fact
+from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import FactType, Settings
 
@@ -71,6 +73,23 @@ def caller_values(caller: Caller) -> dict[str, Any]:
 def values_of(call: Call, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the conditions of a call read: its arguments, its Given and its caller."""
     return {**arguments, **call.given, "caller": caller_values(call.caller)}
+
+
+_IN_ROLES = re.compile(r"""['"]([^'"]+)['"] in (?:caller|approver)\.roles""")
+
+
+def roles_of(tool: ToolCallSpec) -> set[str]:
+    """Return the roles that a tool's policy names."""
+    listed = {*tool.allowed_roles}
+    texts = [rule.expression for rule in tool.rules]
+    for one in tool.approvals:
+        texts.append(one.when)
+        if isinstance(one.by, str):
+            texts.append(one.by)
+        else:
+            listed |= {*one.by}
+        listed |= {role for step in one.escalate for role in step.to}
+    return listed.union(*(_IN_ROLES.findall(text) for text in texts))
 
 
 def is_for(tool: object, caller: Caller) -> bool:

@@ -27,6 +27,7 @@ _NOTHING_HAPPENED = frozenset(
         "confirmation_not_found",
         "confirmation_used",
         "confirmation_expired",
+        "approval_expired",
         "confirmation_elsewhere",
         "review_required",
         "not_allowed",

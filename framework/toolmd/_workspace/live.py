@@ -15,13 +15,16 @@ from toolmd._load.plugins import Plugins, broken_plugin, reason, several
 from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic, in_reading_order
+from toolmd._types.diagnostic import Diagnostic, Severity, in_reading_order
+from toolmd._types.identity import roles_of
 from toolmd._types.registry import Bound, BoundTool, Gateway, Registry
 from toolmd._types.reply import Dialect
 from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.settings import AuditSettings, Settings
+from toolmd._types.source import Span
 from toolmd._workspace.background_loop import off_loop
+from toolmd.errors import did_you_mean
 from toolmd.hooks import Guard
 
 if TYPE_CHECKING:
@@ -311,7 +314,27 @@ class Live:
         for binding in bindings:
             if binding.inspect is not None:
                 found.update(binding.inspect())
+        if names is None:
+            found.update(self._lone_roles())
         return in_reading_order(found)
+
+    def _lone_roles(self) -> Iterator[Diagnostic]:
+        """Yield a hint for each role that occurs once beside others: it may be misspelt."""
+        if self.settings.identity.roles:
+            return  # An unknown one is an error.
+        places: dict[str, list[BoundTool]] = {}
+        for bound in self.registry.tools.values():
+            for role in roles_of(bound.call_spec):
+                places.setdefault(role, []).append(bound)
+        often = [role for role, found in places.items() if len(found) > 1]
+        for role, (bound, *others) in places.items():
+            if often and not others:
+                source = bound.call_spec.source
+                message = f"the role '{role}' occurs in this file only"
+                near = did_you_mean(role, often)
+                help_ = near or "list the roles in the settings, [identity] roles, to be sure"
+                span = Span(source.path, source.line, 1, source.line, 2)
+                yield Diagnostic(span, Code.UNKNOWN_ROLE, Severity.HINT, message, help_)
 
 
 async def _beside_loop(work: Callable[[], _T]) -> _T:

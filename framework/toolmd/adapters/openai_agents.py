@@ -59,12 +59,15 @@ class ToolmdAgent(Agent[Any]):
     async def get_all_tools(self, run_context: RunContextWrapper[Any]) -> list[Tool]:
         """Return the agent's own tools, and what the run's caller may be offered now.
 
+        One of the agent's own with the name of a guarded tool goes.
+
         Args:
             run_context: The run's context.
         """
         made = self._calls.tools()
         # The SDK runs only what stands here, so all callers' tools do.
-        own: list[Tool] = [tool for tool in self.tools if not self._is_ours(tool)]
+        names = {tool.name for tool in made}
+        own = [one for one in self.tools if not self._is_ours(one) and one.name not in names]
         self.tools: list[Tool] = [*own, *made]
         every = await super().get_all_tools(run_context)
         offered = await self._calls.offered(run_context)

@@ -181,7 +181,8 @@ def article(pmid, title="A title.", abstract="An abstract.", *, vernacular="", a
       <PMID Version="1">{pmid}</PMID>
       <DateRevised><Year>2024</Year><Month>01</Month><Day>31</Day></DateRevised>
       <Article PubModel="Print-Electronic">
-        <Journal><ISSN IssnType="Electronic">1468-2060</ISSN><Title>A journal</Title></Journal>
+        <Journal><ISSN IssnType="Electronic">1468-2060</ISSN><JournalIssue><PubDate>
+          <Year>2024</Year></PubDate></JournalIssue><Title>A journal</Title></Journal>
         <ArticleTitle>{title}</ArticleTitle>
         {told if abstract else ""}
         <AuthorList CompleteYN="Y"><Author ValidYN="Y"><LastName>Muñoz</LastName>
@@ -195,7 +196,7 @@ def article(pmid, title="A title.", abstract="An abstract.", *, vernacular="", a
         <PMID Version="1">99999999</PMID></CommentsCorrections></CommentsCorrectionsList>
     </MedlineCitation>
     <PubmedData><PublicationStatus>ppublish</PublicationStatus><ArticleIdList>
-      <ArticleId IdType="pubmed">{pmid}</ArticleId><ArticleId IdType="doi">10.1/x</ArticleId>
+      <ArticleId IdType="pubmed">{pmid}</ArticleId><ArticleId IdType="doi">10.1/{pmid}</ArticleId>
     </ArticleIdList><ReferenceList><Reference><Citation>Another.</Citation><ArticleIdList>
       <ArticleId IdType="pubmed">88888888</ArticleId></ArticleIdList></Reference></ReferenceList>
     </PubmedData></PubmedArticle>"""

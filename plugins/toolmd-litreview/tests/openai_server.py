@@ -67,9 +67,8 @@ def pico_of(material, *, leave_out=()):
     papers = [json.loads(line) for line in material.splitlines()]
     rows = [
         {"pmid": p["pmid"], "P": p["abstract"], "I": p["title"], "C": None, "O": p["abstract"],
-         "StudyDesign": "RCT",
-         "quotes": {"P": p["abstract"].upper(), "I": p["title"], "O": p["abstract"],
-                    "StudyDesign": p["abstract"]}}
+         "StudyDesign": None,
+         "quotes": {"P": p["abstract"].upper(), "I": p["title"], "O": p["abstract"]}}
         for p in papers
         if p["pmid"] not in leave_out
     ]  # fmt: skip

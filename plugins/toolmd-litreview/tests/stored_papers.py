@@ -8,4 +8,4 @@ def stored(workspace):
     with sqlite3.connect(workspace.settings.state / "litreview.sqlite3") as db:
         rows = db.execute("SELECT owner, pmid, title, abstract FROM candidate_papers").fetchall()
     db.close()
-    return rows
+    return [(owner.partition("/")[0], *rest) for owner, *rest in rows]

@@ -22,10 +22,12 @@ def test_a_cluster_is_extracted(searched, call, lines, openai):
     }
     rows = lines(result.data["file"])
     assert [row["pmid"] for row in rows] == list(HEARTS)
-    assert list(rows[0]) == ["pmid", "P", "I", "C", "O", "StudyDesign"]
+    assert list(rows[0]) == ["pmid", "P", "I", "C", "O", "StudyDesign", "quotes"]
     assert rows[0] == {
         "pmid": 1, "P": "Statins help hearts 1.", "I": "Statins and heart failure 1", "C": None,
-        "O": "Statins help hearts 1.", "StudyDesign": "RCT",
+        "O": "Statins help hearts 1.", "StudyDesign": None,
+        "quotes": {"P": "STATINS HELP HEARTS 1.", "I": "Statins and heart failure 1",
+                   "O": "Statins help hearts 1."},
     }  # fmt: skip
 
 
@@ -97,7 +99,7 @@ def test_a_paper_without_an_abstract_has_no_fields_and_costs_nothing(call, ncbi,
     result = call("run_pico", {"pmid_list": [1, 404]})
     assert (result.data["without_abstract"], result.data["unknown_pmids"]) == (1, [404])
     assert lines(result.data["file"]) == [
-        {"pmid": 1, "P": None, "I": None, "C": None, "O": None, "StudyDesign": None}
+        {"pmid": 1, "P": None, "I": None, "C": None, "O": None, "StudyDesign": None, "quotes": {}}
     ]
     assert openai.asked == []
 
@@ -135,7 +137,10 @@ def test_a_model_that_says_nothing_of_use_writes_no_file(call, ncbi, openai, wor
     assert not (workspace.settings.state / "pico").exists()
 
 
-TEXT = "In 120 adults with asthma, inhaled budesonide was compared with placebo; deaths fell."
+TEXT = (
+    "In 120 adults with asthma, inhaled budesonide was compared with placebo in a randomized "
+    "controlled trial. Deaths fell by 38%. Mortality was not reduced in men."
+)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +148,15 @@ TEXT = "In 120 adults with asthma, inhaled budesonide was compared with placebo;
     [
         ("120 adults with asthma", "120 adults with asthma", True),
         ("Adults who have asthma", "In 120 “adults” with ASTHMA", True),
-        ("RCT", "was compared with placebo", True),
+        ("RCT", "a randomized controlled trial", True),
+        ("randomised controlled trial", "a randomized controlled trial", True),
+        ("not reduced", "Mortality was not reduced", True),
+        ("deaths fell by 38%", "Deaths fell by 38%", True),
+        ("RCT", "was compared with placebo", False),
+        ("men", "adults with asthma", False),
+        ("Mortality reduced", "Mortality was not reduced", False),
+        ("Mortality not changed", "Deaths fell by 38%", False),
+        ("Reduced mortality by 38%", "Deaths fell by 38%", False),
         ("Martians", "adults with asthma", False),
         ("Martians", "Martians with asthma", False),
         ("adults with asthma", "asthmatic adults", False),
@@ -162,3 +175,9 @@ def test_a_field_is_kept_if_the_abstract_has_its_quote_and_its_words(
     result = call("run_pico", {"pmid_list": [1]})
     assert lines(result.data["file"])[0]["P"] == (value if kept else None)
     assert result.data["unsupported_fields"] == (0 if kept else 1)
+
+
+def test_the_question_about_many_abstracts_has_their_number(call):
+    asked = call("run_pico", {"pmid_list": list(range(1, 1_300))})
+    assert asked.confirmation.prompt.startswith("Extract the fields of 1299 abstracts? ")
+    assert len(asked.confirmation.prompt) < 3_000

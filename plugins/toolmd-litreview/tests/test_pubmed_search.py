@@ -6,6 +6,8 @@ import json
 import pytest
 from stored_papers import stored
 
+from toolmd_litreview.embedding import BY_WORDS
+
 
 @pytest.fixture
 def environ(environ):
@@ -18,10 +20,12 @@ def test_a_search_returns_triples_and_saves_them(call, ncbi, workspace):
     ncbi.add(12, "Second.", "")
     result = call("search_pubmed", {"query": "statins"})
     assert result.outcome == "ok"
+    (cluster,) = result.data["clusters"].values()
+    assert cluster == "first second: 2 papers, cohesion 0.71"
     assert result.data == {
+        "clusters": result.data["clusters"],
         "found": 2,
         "new": 2,
-        "clusters": {},
         "phrases_not_found": [],
         "papers": [
             {"pmid": 11, "title": "First.", "abstract": "One."},
@@ -89,11 +93,16 @@ def test_a_ripple_reserves_half_of_the_results_for_similar_articles(call, ncbi):
     assert ncbi.asked[1][1]["id"] == "1,2,3,4,5,6"
 
 
-def test_a_semantic_search_needs_vectors(call, ncbi):
-    ncbi.add(9)
-    result = call("search_pubmed", {"query": "x", "expand_mode": "semantic"})
-    assert (result.outcome, result.error.code) == ("failed", "not_configured")
-    assert "LITREVIEW_EMBEDDINGS_URL" in result.error.message
+def test_a_search_without_embeddings_goes_on_by_words_and_says_so(call, ncbi):
+    for pmid in range(1, 9):
+        ncbi.add(pmid, "Knees and hips", "Joints.")
+    ncbi.add(3, "Statins prevented a stroke", "")
+    given = {"query": "statins prevent strokes", "retmax": 2, "expand_mode": "semantic"}
+    result = call("search_pubmed", given)
+    assert [paper["pmid"] for paper in result.data["papers"]] == [3, 1]
+    assert result.data["clusters"]
+    assert result.notes == (BY_WORDS,)
+    assert "LITREVIEW_EMBEDDINGS_URL" in BY_WORDS
 
 
 @pytest.mark.parametrize(
@@ -136,6 +145,7 @@ def test_phrases_that_pubmed_does_not_know_are_kept_and_told(call, ncbi, workspa
     assert result.data["phrases_not_found"] == ["statinz", "hartfailure"]
     assert result.notes == (
         "PubMed does not know these phrases and searched without them: statinz; hartfailure.",
+        BY_WORDS,
     )
 
 

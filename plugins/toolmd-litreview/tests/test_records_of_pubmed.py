@@ -19,6 +19,9 @@ def test_a_record_has_its_own_number_title_and_abstract():
         31345678,
         "Statins in the old.",
         "They help.",
+        "2024",
+        "A journal",
+        "10.1/31345678",
     )
 
 

@@ -15,14 +15,16 @@ from toolmd_litreview.library import Library
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 
-def test_there_are_six_tools_without_a_word_against_them(workspace):
+def test_there_are_eight_tools_without_a_word_against_them(workspace):
     assert sorted(workspace.tools) == [
+        "decide_papers",
         "embed_text",
         "find_existing_sr",
         "prisma_check",
         "propose_alternative_pico",
         "run_pico",
         "search_pubmed",
+        "state_review",
     ]
     assert workspace.diagnostics == ()
 
@@ -123,6 +125,9 @@ def test_a_theme_without_reviews_has_no_overlap(call, searched, ncbi):
     ncbi.find = lambda term: []
     result = call("find_existing_sr", {"cluster_id": searched[0]})
     assert result.data == {"overlap": 0.0, "sr_pmids": []}
+    assert result.notes == (
+        "PubMed has no systematic review on this theme, so nothing was compared.",
+    )
 
 
 def test_a_new_theme_comes_from_the_papers_left_over(call, searched, openai, workspace):
@@ -166,3 +171,40 @@ def test_a_rejected_model_request_has_its_own_error(call, searched, openai, stat
     result = call("prisma_check", {"cluster_id": searched[0]})
     assert result.error.code == code
     assert "secret" not in str(result.to_dict())
+
+
+def confirmed(workspace, result):
+    return workspace.confirmations.approve_sync(result.confirmation.id, user="ana")
+
+
+def test_a_person_states_the_rules_and_decides_and_the_check_reads_both(
+    call, searched, openai, workspace
+):
+    stated = call("state_review", {"eligibility": "adults only", "selection": "two reviewers"})
+    assert stated.outcome == "confirm"
+    confirmed(workspace, stated)
+    given = {"pmids": [1, 2, 999], "decision": "exclude", "reason": "children only"}
+    assert confirmed(workspace, call("decide_papers", given)).message == "2 of 3 papers: exclude"
+    confirmed(workspace, call("decide_papers", {**given, "pmids": [2], "decision": "include"}))
+    openai.say = lambda task, material: '{"missing_items": []}'
+    openai.asked.clear()
+    call("prisma_check", {"cluster_id": searched[0]})
+    material = openai.asked[0][1]["messages"][1]["content"]
+    assert "Eligibility criteria: adults only" in material
+    assert "two reviewers (excluded 1: children only; included 1: children only)" in material
+
+
+def test_two_reviews_of_a_person_have_papers_of_their_own(call, searched, ncbi, workspace):
+    new = call("state_review", {"question": "Do vitamins help knees?", "eligibility": "trials"})
+    confirmed(workspace, new)
+    ncbi.add(700, "Vitamins and knees", "Vitamins help knees.")
+    ncbi.find = lambda term: [] if "systematic" in term else [700]
+    found = call("search_pubmed", {"query": "vitamins AND knees"})
+    assert len(found.data["clusters"]) == 1
+    library = Library(workspace.settings.state, FakeClock(NOON))
+    assert [paper.pmid for paper in library.of("ana").papers()] == [700]
+    assert [one.query for one in library.of("ana").searches()] == ["vitamins AND knees"]
+    # A cluster of the first review is there still, and takes the person back to it.
+    assert call("find_existing_sr", {"cluster_id": searched[0]}).success
+    assert len(library.of("ana").papers()) == 60
+    library.close()

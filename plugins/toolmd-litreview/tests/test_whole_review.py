@@ -16,6 +16,7 @@ from rich.console import Console
 
 from toolmd.testing import FakeClock
 from toolmd_litreview.library import Library
+from toolmd_litreview.review.export import export
 from toolmd_litreview.review.page import page
 from toolmd_litreview.review.run import Question, Reviewer, to_json
 from toolmd_litreview.review.text import show
@@ -84,7 +85,9 @@ def test_a_review_goes_from_a_question_to_fields_and_the_check(reviewed):
     by_label = {theme.label: theme for theme in review.themes}
     hearts = by_label["failure heart statins"]
     assert (hearts.overlap, hearts.sr_pmids, hearts.missing_items) == (1.0, (501,), ())
-    assert by_label["asthma children steroids"].overlap == 0.0
+    # PubMed has no review on it, which is not the same as none that is close.
+    assert by_label["asthma children steroids"].overlap is None
+    assert "no systematic review" in by_label["asthma children steroids"].problems[0]
     assert hearts.rows[0]["P"] == "Statins help hearts 1."
     assert review.next_question == "In children with asthma, do steroids help?"
     assert json.loads(to_json(review))["flow"]["Records that were read"] == 60
@@ -109,6 +112,35 @@ def test_the_page_has_the_diagram_and_the_table_and_runs_nothing(reviewed):
     assert len(re.findall("<rect", html)) == len(review.flow)
     assert html.count("<tr>") == 60 + len(review.themes)
     assert "not stated" in html
+    assert "<small>“STATINS HELP HEARTS 1.”</small>" in html
+
+
+def test_decisions_are_in_the_flow_on_the_page_and_in_the_files(reviewed, workspace):
+    reviewed()
+    library = Library(workspace.settings.state, FakeClock(NOON))
+    library.of("ana").decide([1, 2], "exclude", "=children only", "ana")
+    review, *_ = reviewed()
+    assert review.flow[-1] == ("Records that a person did not exclude", 58)
+    assert "2 excluded by a person" in page(review)
+    assert "exclude: =children only" in page(review)
+    ris = export(library, "ana", None, "ris")
+    assert "TI  - Statins and heart failure 1\r\n" in ris
+    assert "PY  - 2024\r\n" in ris
+    assert "DO  - 10.1/1\r\n" in ris
+    assert "N1  - =children only\r\nC1  - exclude\r\nER  - \r\n" in ris
+    heads, first, *_ = export(library, "ana", None, "csv").split("\r\n")
+    assert heads.startswith("pmid,title,abstract,year,journal,doi,theme,decision,reason,P,I")
+    assert ",exclude,'=children only,Statins help hearts 1." in first
+    library.close()
+
+
+def test_a_second_review_counts_its_own_papers(reviewed, literature):
+    reviewed()
+    literature.add(900, "Vitamins and knees", "Vitamins help knees.")
+    literature.find = lambda term: [] if "systematic[sb]" in term else [900]
+    other = Question("Do vitamins help knees?", "vitamins AND knees", 30, "semantic")
+    review, *_ = reviewed(other)
+    assert [count for _, count in review.flow] == [1] * 5
 
 
 def test_a_large_cluster_is_confirmed_by_a_person(reviewed, literature, call, workspace):

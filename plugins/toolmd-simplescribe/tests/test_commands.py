@@ -75,8 +75,9 @@ def test_notes_are_indexed_for_one_or_for_all(run, file, make):
     # Loading indexes, too.
     run("load", file("a.json", make.note(), make.note(patient="456")))
     assert run("index", "123").stdout == b"123: 0 indexed, 1 were, 0 removed\n"
-    told = json.loads(run("index", "--all", "--json").stdout)["patients"]
-    assert [(one["patient"], one["kept"]) for one in told] == [("123", 1), ("456", 1)]
+    assert run("index", "--all").stdout == (
+        b"123: 0 indexed, 1 were, 0 removed\n456: 0 indexed, 1 were, 0 removed\n"
+    )
     assert run("index").returncode == 2
     assert run("index", "123", "--all").returncode == 2
     nobody = run("index", "nobody")
@@ -87,7 +88,6 @@ def test_notes_are_indexed_for_one_or_for_all(run, file, make):
 def test_patients_are_listed_and_forgotten(run, file, make):
     assert run("patients").stdout == b"The store is empty.\n"
     run("load", file("a.json", make.lab()))
-    (one,) = json.loads(run("patients", "--json").stdout)["patients"]
-    assert (one["patient"], one["labs"]) == ("123", 1)
+    assert run("patients").stdout.startswith(b"123: 1 labs, 0 vitals, ")
     assert run("forget", "123").stdout == b"Forgot 123.\n"
     assert run("forget", "123").returncode == 5

@@ -274,7 +274,9 @@ def try_examples(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="NAME", help="Only these tools; default: all.", autocompletion=named
+            metavar="NAME",
+            help="Only these tools, or transcripts NAME.chat.md; default: all tools.",
+            autocompletion=named,
         ),
     ] = None,
     *,
@@ -291,11 +293,17 @@ def try_examples(
     MCP servers and web services are never called: an example of their tools passes through all
     checks, and does not run.
 
+    A transcript, a file that ends with `.chat.md`, is replayed turn by turn with an empty store,
+    and its tools run for real.
+
     Exit codes: 1 an example fails; 5 unknown tool.
     """
-    from toolmd._workspace import examples
+    from toolmd._workspace import examples, transcripts
 
-    tried = examples.try_examples(project, names or ())
+    files = [name for name in names or () if name.endswith(transcripts.ENDING)]
+    tools = [name for name in names or () if name not in files]
+    tried = examples.try_examples(project, tools) if tools or not files else ()
+    tried += tuple(one for name in files for one in transcripts.replay(project, Path(name)))
     rows = []
     for one in tried:
         mark = paint("ok  ", "green") if one.passed else paint("FAIL", "red")

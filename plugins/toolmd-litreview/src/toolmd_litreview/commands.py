@@ -13,6 +13,7 @@ import typer
 from toolmd import ToolmdError, Workspace, load_settings
 from toolmd_litreview.library import Library
 from toolmd_litreview.plugin import machine_time
+from toolmd_litreview.review.export import export
 from toolmd_litreview.review.run import Question, Review, Reviewer, to_json
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ Project = Annotated[
     Path | None, typer.Option(help="The project's folder; else the nearest one upward.")
 ]
 User = Annotated[str | None, typer.Option(help="Whose candidates; else the local user's.")]
+Handbook = Annotated[str | None, typer.Option(help="The review; else the current one.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -75,6 +77,40 @@ def handbooks_command(*, user: User = None, project: Project = None, as_json: Js
         typer.echo(f"{book.handbook_id} {book.status}: {book.seed_query}")
     if not books:
         typer.echo("There are no handbooks.")
+
+
+@app.command("decide")
+def decide_command(
+    pmids: Annotated[list[int], typer.Argument(help="The papers by their PMID.")],
+    *,
+    exclude: Annotated[bool, typer.Option("--exclude/--include", help="The decision.")],
+    reason: Annotated[str, typer.Option(help="Why.")],
+    handbook: Handbook = None,
+    user: User = None,
+    project: Project = None,
+) -> None:
+    """Record your decision on papers of a review, the current one by default."""
+    decision = "exclude" if exclude else "include"
+    with closing(Library(load_settings(project).state, machine_time)) as library:
+        done = library.of(user, handbook).decide(pmids, decision, reason, user or "")
+    typer.echo(f"{done} of {len(pmids)} papers: {decision}")
+
+
+@app.command("export")
+def export_command(
+    target: Annotated[Path, typer.Argument(help="The file to write: papers.ris or papers.csv.")],
+    *,
+    handbook: Handbook = None,
+    user: User = None,
+    project: Project = None,
+) -> None:
+    """Write the papers of a review with the decisions, as RIS or CSV."""
+    form = target.suffix.lstrip(".").lower()
+    if form not in ("ris", "csv"):
+        raise typer.BadParameter("name a file that ends with .ris or .csv")
+    with closing(Library(load_settings(project).state, machine_time)) as library:
+        target.write_text(export(library, user, handbook, form), "utf-8", newline="")
+    typer.echo(f"made {target}")
 
 
 async def _review(

@@ -5,16 +5,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolmd import Context, Result, ToolError
+from toolmd_litreview.embedding import WORDS, Embedder
 from toolmd_litreview.vectors import is_vector, to_bytes
 
 
-async def embed(context: Context, texts: Sequence[str]) -> list[bytes | None]:
+async def embed(context: Context, texts: Sequence[str], embedder: Embedder) -> list[bytes | None]:
     """Return a float32 vector for each text, None for a skipped one.
 
     Raises ToolError with the code of embed_text's failure, such as `api_offline`.
     """
     if not texts:
         return []
+    if embedder.name == WORDS:
+        return list(await embedder.vectors(context.http, texts))
     result = await context.call("embed_text", {"text": list(texts)})
     if not result.success:
         raise failure(result)

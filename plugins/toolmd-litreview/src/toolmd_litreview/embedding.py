@@ -6,12 +6,15 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
+from math import sqrt
 from threading import Lock
 from typing import Any, Protocol
 
 from toolmd import ToolError
 from toolmd_litreview.asking import Server
 from toolmd_litreview.configuration import Endpoint
+from toolmd_litreview.fingerprint import fingerprint
+from toolmd_litreview.labels import title_words
 from toolmd_litreview.vectors import DIMENSIONS, is_vector, to_bytes
 
 CYCLE_S = 15 * 60
@@ -115,6 +118,33 @@ def _sentence_transformer(name: str) -> Any:
     return module.SentenceTransformer(name)
 
 
+WORDS = "words"
+"""The name of the vectors that need no model."""
+BY_WORDS = (
+    "No embeddings are set, so papers are compared and grouped by their words, not by their "
+    "meaning: set LITREVIEW_EMBEDDINGS_URL or LITREVIEW_EMBEDDINGS_LOCAL."
+)
+
+
+class WordSource:
+    """Makes a vector of a text's words, for a host without a model."""
+
+    name = WORDS
+
+    async def embed(self, http: Any, texts: Sequence[str]) -> list[bytes]:
+        """Count each word of a text at a place of its own; common words are left out."""
+        del http
+        return await asyncio.to_thread(lambda: [_by_words(text) for text in texts])
+
+
+def _by_words(text: str) -> bytes:
+    counts = [0.0] * DIMENSIONS
+    for word in title_words(text):
+        # The beginning of a word stands for its inflections.
+        counts[int(fingerprint(word[:7])[:8], 16) % DIMENSIONS] += 1.0
+    return to_bytes([sqrt(count) for count in counts])
+
+
 def batches(texts: Iterable[str]) -> Iterator[list[str]]:
     """Split texts into batches of at most MOST_TOKENS estimated tokens; order is kept."""
     batch: list[str] = []
@@ -143,42 +173,27 @@ _TASK = "Given a question of a literature review, retrieve abstracts of papers t
 class Embedder:
     """Embeds texts, and caches the vectors for a cycle."""
 
-    def __init__(self, source: Source | None, clock: Callable[[], float] = time.monotonic) -> None:
-        """Wrap a source; `source` is None without a configured one, `clock` is monotonic."""
+    def __init__(self, source: Source, clock: Callable[[], float] = time.monotonic) -> None:
+        """Wrap a source; `clock` is monotonic."""
         self._source = source
         self._clock = clock
         self._lock = Lock()
         self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
 
     @property
-    def is_set(self) -> bool:
-        """Return whether a source is configured."""
-        return self._source is not None
-
-    @property
     def name(self) -> str:
-        """Return the model's name; raises ToolError without one."""
-        return self._demand().name
+        """Return the model's name."""
+        return self._source.name
 
     async def vectors(self, http: Any, texts: Sequence[str]) -> list[bytes]:
         """Return a float32 vector for each text in order, from the cache where possible."""
-        source = self._demand()
         found = self._recall(texts)
         wanted = [text for text in dict.fromkeys(texts) if text not in found]
         for batch in batches(wanted):
-            made = dict(zip(batch, await source.embed(http, batch), strict=True))
+            made = dict(zip(batch, await self._source.embed(http, batch), strict=True))
             self._remember(made.items())
             found |= made
         return [found[text] for text in texts]
-
-    def _demand(self) -> Source:
-        if self._source is None:
-            raise ToolError(
-                "No embeddings are configured: set LITREVIEW_EMBEDDINGS_URL or "
-                "LITREVIEW_EMBEDDINGS_LOCAL.",
-                code="not_configured",
-            )
-        return self._source
 
     def _recall(self, texts: Sequence[str]) -> dict[str, bytes]:
         now = self._clock()

@@ -14,6 +14,8 @@ from toolmd_litreview.quotes import supported
 BATCH = 40
 """Abstracts in one request (seed 004)."""
 FIELDS = ("P", "I", "C", "O", "StudyDesign")
+_VERSION = 2
+"""Version of what counts as supported; earlier extractions are made again."""
 _LONGEST = 2_000
 """Longest field in characters, since a copied abstract is not an extraction."""
 _TASK = """\
@@ -25,7 +27,8 @@ form, with each paper of the message once:
 {"papers": [{"pmid": 1, "P": "…", "I": "…", "C": "…", "O": "…", "StudyDesign": "…",
 "quotes": {"P": "…", "I": "…", "C": "…", "O": "…", "StudyDesign": "…"}}]}"""
 
-Fields = dict[str, str | None]
+Fields = dict[str, Any]
+"""The five fields, and `quotes` with the words of the paper for each."""
 Tell = Callable[[int, int], Awaitable[None]]
 """Receives the number of finished and of all abstracts."""
 
@@ -62,7 +65,7 @@ class Extractor:
         return done
 
     def _key(self, paper: Paper) -> str:
-        return fingerprint(_TASK, self._model.name, *paper)
+        return fingerprint(_VERSION, _TASK, self._model.name, *paper[:3])
 
     async def _read(self, batch: Sequence[Paper]) -> dict[int, Fields]:
         """Ask for a batch, and once more for the papers that the answer lacks."""
@@ -70,7 +73,10 @@ class Extractor:
         for _ in range(2):
             missing = [paper for paper in batch if paper.pmid not in found]
             if missing:
-                material = "\n".join(line(paper._asdict()) for paper in missing)
+                material = "\n".join(
+                    line({"pmid": paper.pmid, "title": paper.title, "abstract": paper.abstract})
+                    for paper in missing
+                )
                 words = await self._model.answer(self._http, _TASK, material)
                 read, unsupported = read_fields(words, {paper.pmid: paper for paper in missing})
                 found |= read
@@ -92,8 +98,9 @@ def read_fields(words: str, asked: Mapping[int, Paper]) -> tuple[dict[int, Field
             if isinstance(row, dict) and (pmid := _number(row.get("pmid"))) in asked:
                 fields = {name: _text(row.get(name)) for name in FIELDS}
                 if not row.keys().isdisjoint(FIELDS):
-                    found[pmid] = supported(fields, row.get("quotes"), asked[pmid].text)
-                    unsupported += sum(fields[name] != found[pmid][name] for name in FIELDS)
+                    kept, quotes = supported(fields, row.get("quotes"), asked[pmid].text)
+                    found[pmid] = {**kept, "quotes": quotes}
+                    unsupported += sum(fields[name] != kept[name] for name in FIELDS)
     return found, unsupported
 
 

@@ -46,7 +46,7 @@ class Gatherer:
             return Gathered(hits, [], {})
         asked = as_query(self._embedder.name, query)
         texts = [asked, *(paper.text for paper in papers)]
-        near, *made = await embed(self._context, texts)
+        near, *made = await embed(self._context, texts, self._embedder)
         vectors = {p.pmid: v for p, v in zip(papers, made, strict=True) if v is not None}
         if near is None:
             return Gathered(hits, papers[:retmax], vectors)

@@ -20,7 +20,7 @@ _EVERYWHERE = frozenset(
 
 def labels_of(groups: Sequence[Sequence[str]]) -> list[str]:
     """Return a label for each group of titles; `papers` without a distinctive word."""
-    held = [[frozenset(_words(title)) for title in titles] for titles in groups]
+    held = [[frozenset(title_words(title)) for title in titles] for titles in groups]
     everywhere = Counter(word for titles in held for words in titles for word in words)
     total = sum(len(titles) for titles in held)
     return [_label(titles, everywhere, total) for titles in held]
@@ -34,7 +34,8 @@ def _label(titles: Iterable[frozenset[str]], everywhere: Counter[str], total: in
     return " ".join(best) or "papers"
 
 
-def _words(title: str) -> Iterator[str]:
+def title_words(title: str) -> Iterator[str]:
+    """Return the words that say what a text is about."""
     text = "".join(c if c.isalnum() or c == "-" else " " for c in title.casefold())
     for word in text.split():
         bare = word.strip("-")

@@ -13,7 +13,7 @@ from toolmd.config import state_folder
 from toolmd.database import Database
 from toolmd_litreview.goals import Goals, Handbook
 from toolmd_litreview.json_lines import line
-from toolmd_litreview.paper import Cluster
+from toolmd_litreview.paper import Cluster, Paper
 from toolmd_litreview.schema import MIGRATIONS
 from toolmd_litreview.shelf import Shelf
 
@@ -35,9 +35,15 @@ class Library:
         self.database = Database(self._state / FILE, MIGRATIONS)
         self._clock = clock
 
-    def of(self, user: str | None) -> Shelf:
-        """Return this person's part; None is the local user."""
-        return Shelf(self.database, self._clock, user or "")
+    def of(self, user: str | None, handbook_id: str | None = None) -> Shelf:
+        """Return a review of this person, the current one by default; None is the local user.
+
+        Before the first search there is no handbook, and the shelf is empty.
+        """
+        if handbook_id is None:
+            current = self.goals(user).current()
+            handbook_id = "" if current is None else current.handbook_id
+        return Shelf(self.database, self._clock, f"{user or ''}/{handbook_id}")
 
     def goals(self, user: str | None) -> Goals:
         """Return this person's handbooks; None is the local user."""
@@ -54,10 +60,18 @@ class Library:
         return book
 
     def cluster(self, user: str | None, cluster_id: str) -> Cluster:
-        """Return this person's cluster; raises ToolError with the list of clusters."""
+        """Return a cluster of a review of this person, which becomes the current one.
+
+        Raises ToolError with the list of the current review's clusters.
+        """
         clusters = {cluster.cluster_id: cluster for cluster in self.of(user).clusters()}
         if (found := clusters.get(cluster_id)) is not None:
             return found
+        for book in self.goals(user).all()[1:]:
+            for other in self.of(user, book.handbook_id).clusters():
+                if other.cluster_id == cluster_id:
+                    self.goals(user).begin(book.seed_query)
+                    return other
         if not clusters:
             known = "No clusters exist: search_pubmed creates them from the papers that it finds"
         else:
@@ -66,6 +80,12 @@ class Library:
             )
         message = f"There is no cluster {cluster_id!r}. {known}."
         raise ToolError(message, code="cluster_not_found")
+
+    def papers(self, user: str | None, cluster_id: str) -> list[Paper]:
+        """Return the papers of a cluster of any review of this person; none without it."""
+        books = [book.handbook_id for book in self.goals(user).all()]
+        found = (self.of(user, book).papers(cluster_id) for book in books)
+        return next((papers for papers in found if papers), [])
 
     def extracted(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
         """Return earlier extractions by the key of their source."""
@@ -91,8 +111,9 @@ class Library:
         return self._write(FOLDER, f"{name}.jsonl", (line(row) + "\n" for row in rows))
 
     def read_lines(self, file: str) -> list[dict[str, Any]]:
-        """Return the rows of a file that `write_lines` named."""
-        text = (self._state / file).read_text("utf-8")
+        """Return the rows of a file that `write_lines` named; none without the file."""
+        path = self._state / file
+        text = path.read_text("utf-8") if path.exists() else ""
         return [json.loads(row) for row in text.splitlines()]
 
     def _write(self, place: str, name: str, lines: Iterable[str]) -> str:

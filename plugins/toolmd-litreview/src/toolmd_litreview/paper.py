@@ -11,6 +11,9 @@ class Paper(NamedTuple):
     """Never empty: PubMed writes `[Not Available].` for a missing title."""
     abstract: str
     """Structured abstracts have one line per section, `METHODS: …`; empty if missing."""
+    year: str = ""
+    journal: str = ""
+    doi: str = ""
 
     @property
     def text(self) -> str:

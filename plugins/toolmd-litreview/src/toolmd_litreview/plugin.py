@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from toolmd import Action, Call, Resources, Result, Settings, ToolSpec, Verdict, hookimpl
 from toolmd_litreview.configuration import Configuration, origin, read
-from toolmd_litreview.embedding import Embedder, EndpointSource, LocalSource, Source
+from toolmd_litreview.embedding import (
+    WORDS,
+    Embedder,
+    EndpointSource,
+    LocalSource,
+    Source,
+    WordSource,
+)
 from toolmd_litreview.library import Library
 from toolmd_litreview.model import Model
 from toolmd_litreview.pace import RateLimiter
@@ -29,8 +36,12 @@ _ASKS = {
     "prisma_check": ("model",),
     "find_existing_sr": ("ncbi",),
     "propose_alternative_pico": ("model",),
+    "state_review": (),
+    "decide_papers": (),
 }
 """The servers of each tool."""
+_NO_STEP = ("embed_text", "state_review", "decide_papers")
+"""Tools that leave the status of a review as it is."""
 
 
 def machine_time() -> datetime:
@@ -72,7 +83,7 @@ class Litreview:
                 return None
             library = Library(settings.state, self._clock)
             try:
-                papers = len(library.of(call.caller.user).papers(cluster))
+                papers = len(library.papers(call.caller.user, cluster))
             finally:
                 library.close()
             if papers <= MOST_UNASKED:
@@ -87,7 +98,7 @@ class Litreview:
         self, call: Call, spec: ToolSpec, result: Result, settings: Settings
     ) -> None:
         """Record in the goal state how far a review is, and which call failed."""
-        if spec.name not in _ASKS or spec.name == "embed_text" or result.outcome == "allowed":
+        if spec.name not in _ASKS or spec.name in _NO_STEP or result.outcome == "allowed":
             return
         if not (result.success or result.error):
             return
@@ -162,11 +173,12 @@ class _Desk:
                 self._library = None
 
 
-def _source(configuration: Configuration) -> Source | None:
+def _source(configuration: Configuration) -> Source:
+    if configuration.local == WORDS or not (configuration.local or configuration.embeddings):
+        return WordSource()
     if configuration.local:
         return LocalSource(configuration.local)
-    if configuration.embeddings is None:
-        return None
+    assert configuration.embeddings is not None
     return EndpointSource(configuration.embeddings, shorten=configuration.shorten)
 
 

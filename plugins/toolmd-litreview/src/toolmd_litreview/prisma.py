@@ -1,12 +1,13 @@
 """Ask a model which of PRISMA's items 4 to 8 a cluster's review does not report."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from toolmd_litreview.goals import Handbook
 from toolmd_litreview.model import objects_in, unreadable
 from toolmd_litreview.paper import Cluster
-from toolmd_litreview.shelf import Search
+from toolmd_litreview.shelf import Decision, Search
 
 ITEMS = {
     4: "Objectives: an explicit statement of the question that the review addresses",
@@ -36,14 +37,26 @@ class Counts(NamedTuple):
 
 
 def record(
-    cluster: Cluster, counts: Counts, searches: Sequence[Search], handbook: Handbook | None
+    cluster: Cluster,
+    counts: Counts,
+    searches: Sequence[Search],
+    handbook: Handbook | None,
+    decisions: Iterable[Decision] = (),
 ) -> str:
     """Return what this review has settled on each item: its question, rules, sources, choice."""
     question = handbook.seed_query if handbook else "not recorded"
     eligibility = (handbook.eligibility if handbook else "") or (
         "not stated by a person; languages, dates and study designs are not restricted"
     )
-    selection = (handbook.selection if handbook else "") or "no person has screened the records"
+    screened = Counter((one.decision, one.reason) for one in decisions)
+    selection = (handbook.selection if handbook else "") or (
+        "a person decided on records one by one"
+        if screened
+        else "no person has screened the records"
+    )
+    if screened:
+        told = (f"{word}d {count}: {reason}" for (word, reason), count in screened.items())
+        selection = f"{selection} ({'; '.join(told)})"
     lines = [
         f"Objective (the question of the handbook): {question}",
         f"Theme of this cluster: {cluster.label}",

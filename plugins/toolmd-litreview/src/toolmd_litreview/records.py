@@ -113,7 +113,28 @@ def _paper(record: Element) -> Paper | None:
     if not number.strip().isdecimal():
         return None
     told = [title for node in titles if (title := _words(node)) and title != NOTHING]
-    return Paper(int(number), told[0] if told else NOTHING, _abstract(abstract))
+    title = told[0] if told else NOTHING
+    return Paper(int(number), title, _abstract(abstract), *_printed(record))
+
+
+def _printed(record: Element) -> tuple[str, str, str]:
+    """Return the year, the journal or book, and the DOI; empty where there is none."""
+    article = "MedlineCitation/Article"
+    years = (f"{article}/Journal/JournalIssue/PubDate/Year",
+             f"{article}/Journal/JournalIssue/PubDate/MedlineDate",
+             f"{article}/ArticleDate/Year", "BookDocument/Book/PubDate/Year")  # fmt: skip
+    dated = (text[:4] for path in years if (text := _words(record.find(path)))[:4].isdecimal())
+    places = (f"{article}/Journal/ISOAbbreviation", f"{article}/Journal/Title",
+              "BookDocument/Book/BookTitle")  # fmt: skip
+    named = (text for path in places if (text := _words(record.find(path))))
+    dois = (
+        _words(node)
+        for path in ("PubmedData/ArticleIdList/ArticleId", f"{article}/ELocationID",
+                     "BookDocument/ArticleIdList/ArticleId")
+        for node in record.iterfind(path)
+        if "doi" in (node.get("IdType"), node.get("EIdType"))
+    )  # fmt: skip
+    return next(dated, ""), next(named, ""), next(dois, "")
 
 
 def _abstract(node: Element | None) -> str:

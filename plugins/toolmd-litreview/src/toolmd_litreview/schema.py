@@ -34,5 +34,24 @@ _GOALS = (
     "ALTER TABLE search ADD COLUMN not_found TEXT NOT NULL DEFAULT ''",
 )
 
-MIGRATIONS = (_FIRST, _GOALS)
+_DECISIONS = (
+    *(
+        f"ALTER TABLE candidate_papers ADD COLUMN {column} TEXT NOT NULL DEFAULT ''"
+        for column in ("year", "journal", "doi")
+    ),
+    # Papers, clusters and searches belong to a review of a person, no longer to all of them.
+    *(
+        f"UPDATE {table} SET owner = owner || '/' || coalesce((SELECT handbook_id FROM goal_state "  # noqa: S608 - ours
+        f"WHERE goal_state.owner = {table}.owner ORDER BY turn DESC LIMIT 1), '')"
+        for table in ("candidate_papers", "cluster", "search")
+    ),
+    """CREATE TABLE decision (
+        owner TEXT NOT NULL, pmid INTEGER NOT NULL,
+        decision TEXT NOT NULL CHECK (decision IN ('include', 'exclude')),
+        reason TEXT NOT NULL, person TEXT NOT NULL, at TEXT NOT NULL,
+        PRIMARY KEY (owner, pmid)
+    ) STRICT""",
+)
+
+MIGRATIONS = (_FIRST, _GOALS, _DECISIONS)
 """The statements that upgrade each version of the file (`PRAGMA user_version`) to the next."""

@@ -1,4 +1,4 @@
-"""Store one person's candidate papers, clusters and searches; others' are out of reach."""
+"""Store the papers, clusters, searches and decisions of one review of one person."""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,11 +31,24 @@ class Search(NamedTuple):
     """Phrases that PubMed does not know, between semicolons."""
 
 
+class Decision(NamedTuple):
+    """What a person decided on a paper."""
+
+    decision: str
+    """`include` or `exclude`."""
+    reason: str
+    person: str
+    at: str
+
+
+_PAPER = ", ".join(Paper._fields)
+
+
 class Shelf:
-    """One person's part of the review's file."""
+    """One review's part of the file."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime], owner: str) -> None:
-        """Open the shelf; `owner` is empty for the local user."""
+        """Open the shelf; `owner` names a person and a handbook."""
         self._database = database
         self._clock = clock
         self.owner = owner
@@ -50,9 +63,11 @@ class Shelf:
         with self._database.writing() as db:
             before = self._count(db)
             db.executemany(
-                "INSERT INTO candidate_papers (owner, pmid, title, abstract, added_at) "
-                "VALUES (?, ?, ?, ?, ?) ON CONFLICT (owner, pmid) DO UPDATE SET "
-                "title = excluded.title, abstract = excluded.abstract, "
+                "INSERT INTO candidate_papers "
+                "(owner, pmid, title, abstract, year, journal, doi, added_at) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (owner, pmid) DO UPDATE SET "
+                "title = excluded.title, abstract = excluded.abstract, year = excluded.year, "
+                "journal = excluded.journal, doi = excluded.doi, "
                 "vector = NULL, embedder = NULL, cluster_id = NULL "
                 "WHERE title <> excluded.title OR abstract <> excluded.abstract",
                 rows,
@@ -82,7 +97,7 @@ class Shelf:
     def papers(self, cluster_id: str | None = None) -> list[Paper]:
         """Return all papers, or those of one cluster, by PMID."""
         query = (
-            "SELECT pmid, title, abstract FROM candidate_papers "
+            f"SELECT {_PAPER} FROM candidate_papers "  # noqa: S608 - ours
             "WHERE owner = :owner AND (:cluster IS NULL OR cluster_id = :cluster) ORDER BY pmid"
         )
         with self._database.reading() as db:
@@ -92,7 +107,7 @@ class Shelf:
     def without_vector(self, embedder: str) -> list[Paper]:
         """Return the papers without a vector of this model."""
         query = (
-            "SELECT pmid, title, abstract FROM candidate_papers "
+            f"SELECT {_PAPER} FROM candidate_papers "  # noqa: S608 - ours
             "WHERE owner = ? AND embedder IS NOT ? ORDER BY pmid"
         )
         with self._database.reading() as db:
@@ -151,3 +166,22 @@ class Shelf:
         )
         with self._database.reading() as db:
             return [Cluster(*row) for row in db.execute(query, (self.owner,))]
+
+    def decide(self, pmids: Iterable[int], decision: str, reason: str, person: str) -> int:
+        """Record a person's decision on candidates; returns how many of them there are."""
+        at = self._clock().isoformat(timespec="seconds")
+        with self._database.writing() as db:
+            return sum(
+                db.execute(
+                    "INSERT OR REPLACE INTO decision SELECT owner, pmid, ?, ?, ?, ? "
+                    "FROM candidate_papers WHERE owner = ? AND pmid = ?",
+                    (decision, reason, person, at, self.owner, pmid),
+                ).rowcount
+                for pmid in pmids
+            )
+
+    def decisions(self) -> dict[int, Decision]:
+        """Return the decisions by PMID."""
+        query = "SELECT pmid, decision, reason, person, at FROM decision WHERE owner = ?"
+        with self._database.reading() as db:
+            return {pmid: Decision(*rest) for pmid, *rest in db.execute(query, (self.owner,))}

@@ -77,36 +77,24 @@ def index_command(
     *,
     everybody: Annotated[bool, typer.Option("--all", help="Everybody's notes.")] = False,
     project: Project = None,
-    as_json: Json = False,
 ) -> None:
     """Index notes for search (the Explore workflow), such as after a change of the embedder."""
     if everybody == bool(patients):
         raise typer.BadParameter("name patients, or --all")
-    told = []
     with closing(_store(project)) as store:
         for patient in patients or store.patients():
             done = store.chart_of(patient).update_index(_now())
-            told.append({"patient": patient, **done._asdict()})
-            if not as_json:
-                typer.echo(
-                    f"{patient}: {done.added} indexed, {done.kept} were, {done.removed} removed"
-                )
-    if as_json:
-        typer.echo(json.dumps({"patients": told}))
+            typer.echo(f"{patient}: {done.added} indexed, {done.kept} were, {done.removed} removed")
 
 
 @app.command("patients")
-def patients_command(*, project: Project = None, as_json: Json = False) -> None:
+def patients_command(*, project: Project = None) -> None:
     """List the patients in the store, and the number of items of each kind."""
     with closing(_store(project)) as store:
-        told = [{"patient": id_, **store.chart_of(id_).counts()} for id_ in store.patients()]
-    if as_json:
-        typer.echo(json.dumps({"patients": told}))
-        return
-    for one in told:
-        counts = ", ".join(f"{n} {kind.replace('_', ' ')}" for kind, n in list(one.items())[1:])
-        typer.echo(f"{one['patient']}: {counts}")
-    if not told:
+        for id_ in (patients := store.patients()):
+            counts = store.chart_of(id_).counts().items()
+            typer.echo(f"{id_}: {', '.join(f'{n} {kind}' for kind, n in counts)}")
+    if not patients:
         typer.echo("The store is empty.")
 
 

@@ -4,9 +4,9 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
 from toolmd import Context, ToolSpec
-from toolmd_simplescribe.codes import VITALS
 from toolmd_simplescribe.fhir.server import Fetched, FhirServer
 from toolmd_simplescribe.moments import span_of
 from toolmd_simplescribe.store import (
@@ -25,7 +25,6 @@ MAY_MISS = (
 BY_WORDS = "Only words and their synonyms were searched, not meanings."
 NEAREST = "No excerpt has a word of the query: these are the nearest by meaning."
 _SHOWN = 5
-Range = dict[str, str] | None
 
 
 class PatientRecords:
@@ -42,25 +41,15 @@ class PatientRecords:
         self._server = server
         self._clock = clock
 
-    async def read(  # noqa: PLR0913 - one for each parameter of a tool
-        self,
-        context: Context,
-        patient_id: str,
-        kind: str,
-        *,
-        keys: Iterable[str] | None = None,
-        listed: bool = False,
-        date_range: Range = None,
-        limit: int | None = None,
+    async def read(
+        self, kind: str, keys: Iterable[str] | None, context: Context, asked: Mapping[str, Any]
     ) -> list[Item]:
-        """Return the items of a kind, such as `labs`, and note what is left out.
+        """Return the items of a kind with one of the keys, and note what is left out.
 
-        `listed` says that the keys are all that the tool knows, and not the caller's choice.
-
-        Raises ToolError `other_patient` for any patient but the one that the host named, and
-        `patient_not_found` for one without records.
+        `asked` are the arguments of the call. Raises ToolError `other_patient` for any patient
+        but the one that the host named, and `patient_not_found` for one without records.
         """
-        span = span_of(date_range)
+        patient_id, span = asked["patient_id"], span_of(asked.get("date_range"))
         if self._server is None:
             chart = self.store.chart(patient_id, context.facts.get("patient"))
         else:
@@ -70,12 +59,12 @@ class PatientRecords:
             chart = await asyncio.to_thread(live, *read)
         for remark in await asyncio.to_thread(_left_out, chart, kind):
             context.note(remark)
-        if keys is not None and listed:
+        if kind == "labs" and keys is not None and "codes" not in asked:
             counts = await asyncio.to_thread(chart.keys, kind, span)
             if others := {key: count for key, count in counts.items() if key not in set(keys)}:
                 total = sum(others.values())
                 context.note(f"Left out, the tool's list lacks it: {total} ({_shortened(others)}).")
-        return await asyncio.to_thread(chart.items, kind, keys, span, limit)
+        return await asyncio.to_thread(chart.items, kind, keys, span, asked.get("limit"))
 
     async def search(
         self, patient_id: str, query: str, top_k: int, doc_ids: list[str] | None, context: Context
@@ -145,92 +134,19 @@ def _shortened(names: Iterable[str]) -> str:
 
 def implementation(spec: ToolSpec) -> Callable[..., object] | None:
     """Return the function of a tool; the codes that get_labs returns are the Enum of its file."""
-    if spec.name != "get_labs":
-        return _TOOLS.get(spec.name)
+    if spec.name == "get_notes_search_results":
+        return get_notes_search_results
+    if (kind := _KINDS.get(spec.name)) is None:
+        return None
     shape = next((p.shape for p in spec.parameters if p.name == "codes"), None)
     listed = None if shape is None or shape.items is None else shape.items.enum
-    allowed = None if listed is None else [str(code) for code in listed]
+    every = None if listed is None else [str(code) for code in listed]
 
-    async def get_labs(
-        patient_id: str,
-        date_range: Range = None,
-        codes: list[str] | None = None,
-        limit: int | None = None,
-        *,
-        records: PatientRecords,
-        context: Context,
-    ) -> list[Item]:
-        """Return the results, the newest first."""
-        return await records.read(
-            context,
-            patient_id,
-            "labs",
-            keys=codes or allowed,
-            listed=codes is None,
-            date_range=date_range,
-            limit=limit,
-        )
-
-    return get_labs
-
-
-async def get_vitals(
-    patient_id: str,
-    date_range: Range = None,
-    types: list[str] | None = None,
-    limit: int | None = None,
-    *,
-    records: PatientRecords,
-    context: Context,
-) -> list[Item]:
-    """Return the readings, the newest first."""
-    keys = types or VITALS.values()
-    return await records.read(
-        context, patient_id, "vitals", keys=keys, date_range=date_range, limit=limit
-    )
-
-
-async def get_meds(
-    patient_id: str,
-    status: str | None = None,
-    date_range: Range = None,
-    limit: int | None = None,
-    *,
-    records: PatientRecords,
-    context: Context,
-) -> list[Item]:
-    """Return the medications, the latest started first."""
-    keys = status and [status]
-    return await records.read(
-        context, patient_id, "medications", keys=keys, date_range=date_range, limit=limit
-    )
-
-
-def _by_status(kind: str) -> Callable[..., object]:
-    async def read(
-        patient_id: str,
-        status: str | None = None,
-        limit: int | None = None,
-        *,
-        records: PatientRecords,
-        context: Context,
-    ) -> list[Item]:
-        keys = status and [status]
-        return await records.read(context, patient_id, kind, keys=keys, limit=limit)
-
-    return read
-
-
-def _by_date(kind: str) -> Callable[..., object]:
-    async def read(
-        patient_id: str,
-        date_range: Range = None,
-        limit: int | None = None,
-        *,
-        records: PatientRecords,
-        context: Context,
-    ) -> list[Item]:
-        return await records.read(context, patient_id, kind, date_range=date_range, limit=limit)
+    async def read(*, records: PatientRecords, context: Context, **asked: Any) -> list[Item]:
+        keys = asked.get("codes") or asked.get("types") or every
+        if "status" in asked:
+            keys = [asked["status"]]
+        return await records.read(kind, keys, context, asked)
 
     return read
 
@@ -248,13 +164,13 @@ async def get_notes_search_results(
     return await records.search(patient_id, query, top_k, doc_ids, context)
 
 
-_TOOLS: Mapping[str, Callable[..., object]] = {
-    "get_vitals": get_vitals,
-    "get_meds": get_meds,
-    "get_problems": _by_status("problems"),
-    "get_allergies": _by_status("allergies"),
-    "get_encounters": _by_date("encounters"),
-    "get_notes": _by_date("notes"),
-    "get_notes_search_results": get_notes_search_results,
+_KINDS = {
+    "get_labs": "labs",
+    "get_vitals": "vitals",
+    "get_meds": "medications",
+    "get_problems": "problems",
+    "get_allergies": "allergies",
+    "get_encounters": "encounters",
+    "get_notes": "notes",
 }
-TOOLS = ("get_labs", *_TOOLS)
+TOOLS = (*_KINDS, "get_notes_search_results")

@@ -188,7 +188,7 @@ class Chart:
     def counts(self) -> dict[str, int]:
         """Return the number of items of each kind, for the operator."""
         counted = {kind: self.keys(kind).total() for kind in KINDS}
-        return {**counted, "indexed_notes": len(self.index.known())}
+        return {**counted, "indexed notes": len(self.index.known())}
 
 
 def newest(

@@ -59,7 +59,7 @@ function weakened(change) {
 }
 
 /** Return the headers that name the caller of the form, where it is not the token's own. */
-function callerHeaders(user, context) {
+function callerHeaders(user, context, roles) {
   const stated = {};
   for (const part of context.split(",").map((one) => one.trim()).filter(Boolean)) {
     const [name, value] = part.split(/=(.*)/s);
@@ -67,8 +67,9 @@ function callerHeaders(user, context) {
     stated[name.trim()] = value.trim();
   }
   const own = site.who.context ?? {};
-  if (user === (site.who.user ?? "") && JSON.stringify(stated) === JSON.stringify(own)) return {};
-  return { "toolmd-user": user, ...Object.fromEntries(Object.entries(stated).map(([name, value]) => [`toolmd-context-${name.replaceAll("_", "-")}`, value])) };
+  const same = user === (site.who.user ?? "") && roles === (site.who.roles ?? []).join(", ");
+  if (same && JSON.stringify(stated) === JSON.stringify(own)) return {};
+  return { "toolmd-user": user, ...(roles ? { "toolmd-roles": roles } : {}), ...Object.fromEntries(Object.entries(stated).map(([name, value]) => [`toolmd-context-${name.replaceAll("_", "-")}`, value])) };
 }
 
 /** A form for a call or a run; who calls is typed once and remembered. */
@@ -76,12 +77,12 @@ function form(one, word, send) {
   const fields = object(one.input_schema), place = el("div", { class: "outcome-place" }), moved = el("p", { class: "fill-note", role: "status" });
   const box = el("textarea", { class: "mono json-box", rows: 10, hidden: true, spellcheck: "false", "aria-label": "All arguments as JSON" });
   const written = Object.entries(site.who.context ?? {}).map(([name, value]) => `${name}=${value}`).join(", ");
-  const known = { user: site.who.user ?? "", context: written, confidence: "", message: "" };
+  const known = { user: site.who.user ?? "", roles: (site.who.roles ?? []).join(", "), context: written, confidence: "", message: "" };
   const input = (name, more = {}) => el("input", { name, autocomplete: "off", value: (name === "message" ? "" : localStorage[`caller-${name}`]) ?? known[name], onchange: ({ target }) => { if (name !== "message") localStorage[`caller-${name}`] = target.value; }, ...more });
-  const user = input("user"), context = input("context", { placeholder: "patient=P-1001" }), confidence = input("confidence", { inputmode: "decimal" }), message = input("message");
+  const user = input("user"), roles = input("roles", { placeholder: "support, manager" }), context = input("context", { placeholder: "patient=P-1001" }), confidence = input("confidence", { inputmode: "decimal" }), message = input("message");
   const start = (more) => act(place, () => {
     const words = { message: message.value, ...(confidence.value.trim() ? { confidence: Number(confidence.value) } : {}), ...more };
-    return send(box.hidden ? (fields.read() ?? "{}") : box.value, words, callerHeaders(user.value, context.value), fields);
+    return send(box.hidden ? (fields.read() ?? "{}") : box.value, words, callerHeaders(user.value, context.value, roles.value), fields);
   });
   const fill = (given) => {
     const [value, weeks] = inFuture(given.arguments);
@@ -101,8 +102,8 @@ function form(one, word, send) {
   return el("form", { class: "try", onsubmit: (event) => { event.preventDefault(); start({}); } },
     examples.length ? el("div", {}, el("p", { class: "fill" }, "Fill in ", examples.map((given) => button(given.title, () => fill(given), "is-small"))), moved) : null,
     fields.node, box,
-    el("fieldset", { class: "who" }, el("legend", { class: "field-label" }, "Caller"), el("div", { class: "who-fields" },
-      el("label", {}, "User", user), el("label", {}, "Context", context), el("label", {}, "Confidence, 0 to 1", confidence), el("label", { class: "wide" }, "The user's message", message))),
+    el("fieldset", { class: "who" }, el("legend", { class: "field-label" }, "Call as"), el("div", { class: "who-fields" },
+      el("label", {}, "User", user), el("label", {}, "Roles", roles), el("label", {}, "Context", context), el("label", {}, "Confidence, 0 to 1", confidence), el("label", { class: "wide" }, "The user's message", message))),
     el("div", { class: "buttons" }, el("button", { class: "button is-main" }, word), word === "Call" ? button("Dry run", () => start({ dry_run: true })) : null, asJson), place);
 }
 

@@ -1,6 +1,7 @@
 """Write a review as one HTML page with the flow diagram and the table of fields."""
 
 from importlib.resources import files
+from itertools import pairwise
 
 from toolmd_litreview.review.run import Review
 from toolmd_litreview.review.text import prisma
@@ -11,6 +12,7 @@ _WHY = (
     "without a cluster",
     "without an abstract",
     "not extracted",
+    "excluded by a person",
 )
 """Why records are left out on the way to each box."""
 _BOX = 96
@@ -24,12 +26,16 @@ def page(review: Review) -> str:
     text = (files("toolmd_litreview.review") / "page.html").read_text("utf-8")
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
     flow = review.flow
+    # What a person excluded is counted from all records, not from those with fields.
+    excluded = sum(one.decision == "exclude" for one in review.decisions.values())
+    lefts = [before - after for (_, before), (_, after) in pairwise(flow)]
+    lefts[len(_WHY) - 2 :] = [excluded][: len(flow) - len(_WHY) + 1]
     boxes = [
         {"what": what, "count": count, "y": number * _BOX,
-         "left": flow[number - 1][1] - count if number else 0, "why": _WHY[number]}
+         "left": (0, *lefts)[number], "why": _WHY[number]}
         for number, (what, count) in enumerate(flow)
     ]  # fmt: skip
-    titles = {paper.pmid: paper.title for theme in review.themes for paper in theme.papers}
+    papers = {paper.pmid: paper for theme in review.themes for paper in theme.papers}
     return template.render(
-        review=review, boxes=boxes, height=len(boxes) * _BOX, titles=titles, prisma=prisma
+        review=review, boxes=boxes, height=len(boxes) * _BOX, papers=papers, prisma=prisma
     )

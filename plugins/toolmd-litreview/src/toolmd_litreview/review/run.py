@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from toolmd import Result, ToolmdError, Workspace
 from toolmd_litreview.goals import Handbook
 from toolmd_litreview.library import Library
 from toolmd_litreview.paper import Paper
-from toolmd_litreview.shelf import Search
+from toolmd_litreview.shelf import Decision, Search
 
 COVERED: Final = 0.5
 """The overlap with systematic reviews from which a theme counts as covered."""
@@ -63,6 +63,8 @@ class Review:
     themes: tuple[Theme, ...]
     unclustered: int
     """Candidates outside of all clusters."""
+    decisions: Mapping[int, Decision]
+    """What a person decided, by PMID."""
     next_question: str | None = None
     """The question of the next handbook, where themes are covered already."""
     notes: tuple[str, ...] = field(default=())
@@ -71,13 +73,16 @@ class Review:
     def flow(self) -> list[tuple[str, int]]:
         """Return the numbers of PRISMA's flow diagram, from found to extracted."""
         there = [paper for theme in self.themes for paper in theme.papers]
-        return [
+        out = sum(self.decisions[p.pmid].decision == "exclude" for p in there
+                  if p.pmid in self.decisions)  # fmt: skip
+        flow = [
             ("Records that PubMed has for the query", self.search.found),
             ("Records that were read", self.search.kept),
             ("Records in a cluster, without duplicates", len(there)),
             ("Records with an abstract", sum(bool(paper.abstract) for paper in there)),
             ("Records with extracted fields", sum(t.pico.get("extracted", 0) for t in self.themes)),
         ]
+        return [*flow, ("Records that a person did not exclude", len(there) - out)] if out else flow
 
 
 class Reviewer:
@@ -105,26 +110,31 @@ class Reviewer:
         )  # fmt: skip
         if not found.success or not found.data["clusters"]:
             raise ToolmdError(found.message or _reason(found))
-        goals.settle(question.eligibility, question.selection)
+        if question.eligibility or question.selection:
+            goals.settle(question.eligibility, question.selection)
         shelf = self._library.of(self._user)
         themes = [await self._theme(cluster.cluster_id, cluster.label)
                   for cluster in await asyncio.to_thread(shelf.clusters)]  # fmt: skip
         handbook = goals.current()
         assert handbook is not None
         candidates = await asyncio.to_thread(shelf.papers)
+        question_next = await self._next(themes)
+        # A proposed question has a handbook of its own; this review stays the current one.
+        goals.begin(question.text)
         return Review(
             question,
             handbook,
             (await asyncio.to_thread(shelf.searches))[-1],
             tuple(sorted(themes, key=lambda theme: -len(theme.papers))),
             len(candidates) - sum(len(theme.papers) for theme in themes),
-            await self._next(themes),
+            await asyncio.to_thread(shelf.decisions),
+            question_next,
             tuple(found.notes),
         )
 
     async def _theme(self, cluster_id: str, label: str) -> Theme:
         self._tell(f"Reading {label}")
-        papers = self._library.of(self._user).papers(cluster_id)
+        papers = self._library.papers(self._user, cluster_id)
         reviews = await self._call("find_existing_sr", {"cluster_id": cluster_id})
         pico = await self._call("run_pico", {"cluster_id": cluster_id})
         prisma = await self._call("prisma_check", {"cluster_id": cluster_id})
@@ -135,10 +145,10 @@ class Reviewer:
             tuple(papers),
             tuple(rows),
             pico.data if pico.success else {},
-            reviews.data["overlap"] if reviews.success else None,
+            reviews.data["overlap"] if reviews.success and not reviews.notes else None,
             tuple(reviews.data["sr_pmids"]) if reviews.success else (),
             tuple(prisma.data["missing_items"]) if prisma.success else None,
-            tuple(_reason(one) for one in (reviews, pico, prisma) if not one.success),
+            (*reviews.notes, *(_reason(one) for one in (reviews, pico, prisma) if not one.success)),
         )
 
     async def _next(self, themes: list[Theme]) -> str | None:

@@ -29,7 +29,9 @@ async def find_existing_sr(
     reviews: list[Paper] = []
     async for batch in pubmed.fetch(context.http, hits, MOST):
         reviews += batch
-    made = await embed(context, [review.title for review in reviews])
+    if not reviews:
+        context.note("PubMed has no systematic review on this theme, so nothing was compared.")
+    made = await embed(context, [review.title for review in reviews], embedder)
     titles = [(r.pmid, v) for r, v in zip(reviews, made, strict=True) if v is not None]
     close = cosines((vector for _, vector in titles), cluster.centroid)
     near = [pmid for (pmid, _), cosine in zip(titles, close, strict=True) if cosine >= CLOSE]

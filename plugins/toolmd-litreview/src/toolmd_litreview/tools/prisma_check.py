@@ -19,7 +19,8 @@ async def prisma_check(
     searches = await asyncio.to_thread(shelf.searches)
     handbook = await asyncio.to_thread(library.goals(context.user).current)
     everything = await asyncio.to_thread(shelf.papers)
+    decisions = await asyncio.to_thread(shelf.decisions)
     counts = Counts(len(everything), len(papers), sum(not paper.abstract for paper in papers))
-    material = record(cluster, counts, searches, handbook)
+    material = record(cluster, counts, searches, handbook, decisions.values())
     missing = missing_items(await model.answer(context.http, TASK, material))
     return {"compliant": not missing, "missing_items": missing}

@@ -23,15 +23,14 @@ async def run_pico(
     context: Context,
 ) -> dict[str, Any]:
     """Write one line per paper to `pico/<cluster_id>.jsonl`; the same call writes the same file."""
-    shelf = library.of(context.user)
     if cluster_id is not None:
         # The name comes from the table, which contains only generated names.
         name = (await asyncio.to_thread(library.cluster, context.user, cluster_id)).cluster_id
-        papers = await asyncio.to_thread(shelf.papers, name)
+        papers = await asyncio.to_thread(library.papers, context.user, name)
         wanted = [paper.pmid for paper in papers]
     else:
         wanted = sorted(pmid_list or [])
-        name = f"pmids-{fingerprint(shelf.owner, *wanted)[:SHORT]}"
+        name = f"pmids-{fingerprint(library.of(context.user).owner, *wanted)[:SHORT]}"
         papers = await _papers(library, pubmed, wanted, context)
     told = [paper for paper in papers if paper.abstract]
 
@@ -42,7 +41,7 @@ async def run_pico(
     found = await extractor.extract(told, tell)
     if told and not found:
         raise unreadable("fields")
-    nothing = dict.fromkeys(FIELDS)
+    nothing: dict[str, Any] = {**dict.fromkeys(FIELDS), "quotes": {}}
     rows = [
         {"pmid": paper.pmid, **found.get(paper.pmid, nothing)}
         for paper in papers

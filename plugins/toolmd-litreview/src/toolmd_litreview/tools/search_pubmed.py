@@ -6,7 +6,7 @@ from typing import Any
 from toolmd import Context, ToolError
 from toolmd_litreview.clusters import compute_metrics, sort_in
 from toolmd_litreview.embedded import embed
-from toolmd_litreview.embedding import Embedder
+from toolmd_litreview.embedding import BY_WORDS, WORDS, Embedder
 from toolmd_litreview.gathering import Gatherer
 from toolmd_litreview.library import Library
 from toolmd_litreview.pubmed import PubMed
@@ -25,8 +25,9 @@ async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what 
 ) -> dict[str, Any]:
     """Collect papers, save them by their PMID, and update the clusters."""
     gathered = await Gatherer(pubmed, embedder, context).gather(query, retmax, expand_mode)
-    shelf, papers, hits = library.of(context.user), gathered.papers, gathered.hits
+    papers, hits = gathered.papers, gathered.hits
     await asyncio.to_thread(library.goals(context.user).searching, query)
+    shelf = library.of(context.user)
     new = await asyncio.to_thread(shelf.add_papers, papers)
     unknown = "; ".join(hits.not_found)
     noted = Search(query, expand_mode, retmax, hits.total, len(papers), "", unknown)
@@ -44,7 +45,10 @@ async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what 
         "new": new,
         "clusters": {each.cluster_id: str(each) for each in metrics},
         "phrases_not_found": list(hits.not_found),
-        "papers": [paper._asdict() for paper in papers],
+        "papers": [
+            {"pmid": paper.pmid, "title": paper.title, "abstract": paper.abstract}
+            for paper in papers
+        ],
         "message": f"{len(papers)} papers of {hits.total} found, {new} of them new{hindrance}",
         "source": {"system": "PubMed"},
     }
@@ -52,11 +56,11 @@ async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what 
 
 async def _cluster(shelf: Shelf, embedder: Embedder, context: Context) -> str:
     """Update the clusters if vectors are available; else return the reason."""
-    if not embedder.is_set:
-        return "; not clustered, since nothing makes vectors here"
+    if embedder.name == WORDS:
+        context.note(BY_WORDS)
     try:
         papers = await asyncio.to_thread(shelf.without_vector, embedder.name)
-        made = await embed(context, [paper.text for paper in papers])
+        made = await embed(context, [paper.text for paper in papers], embedder)
     except ToolError as error:
         # The papers are saved; the next search embeds them.
         return f"; not clustered yet: {error}"

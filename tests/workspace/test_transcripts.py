@@ -1,0 +1,72 @@
+"""`toolmd test FILE.chat.md` replays a conversation and says where it differs."""
+
+import pytest
+
+from toolmd._workspace.transcripts import replay
+
+TOOL = """
+# Greet
+
+Greet someone.
+
+## Metadata
+
+- **Name**: greet
+- **Version**: 1.0.0
+- **Category**: talk
+
+## Parameters
+
+### name
+
+- **Type**: string
+- **Required**: true
+
+## Returns
+
+- **Type**: string
+
+## Safety
+
+- **Requires Confirmation**: true
+"""
+CALL = '```json\n{"tool": "greet", "params": {"name": "Ana"}}\n```\n\n'
+
+
+@pytest.fixture
+def tried(tmp_path):
+    """Replay turns in a project with one tool."""
+    (tmp_path / "tools_md").mkdir()
+    (tmp_path / "toolmd.toml").write_text("")
+    (tmp_path / "tools_md/greet.tool.md").write_text(TOOL)
+    (tmp_path / "tools_md/greet.py").write_text("def greet(name):\n    return f'Hello, {name}'\n")
+
+    def go(*turns):
+        path = tmp_path / "talk.chat.md"
+        path.write_text("# Talk\n\n- **User**: ana\n\n" + "\n".join(turns))
+        return [(one.example, one.message) for one in replay(tmp_path, path)]
+
+    return go
+
+
+def test_a_reply_and_a_yes_are_replayed_and_leave_nothing(tried, tmp_path):
+    turns = (
+        f"## Greet Ana\n\n{CALL}- greet: confirm, name: Ana\n",
+        "## Yes\n\n- greet: ok, Hello, Ana\n",
+    )
+    assert tried(*turns) == [("Greet Ana", ""), ("Yes", "")]
+    assert not (tmp_path / ".toolmd").exists()
+
+
+@pytest.mark.parametrize(
+    ("turn", "why"),
+    [
+        (f"## Greet Ana\n\n{CALL}- greet: ok\n", "expected greet: ok, got greet: confirm"),
+        (f"## Greet Ana\n\n{CALL}- greet: confirm, Bob\n", "expected greet: confirm, Bob, got"),
+        (f"## Greet Ana\n\n{CALL}", "expected 0 results, got 1"),
+        ("## Yes, but later\n\n- greet: ok\n", "expected 1 results, got 0"),
+    ],
+)
+def test_a_turn_that_goes_otherwise_is_told(tried, turn, why):
+    ((_, message),) = tried(turn)
+    assert message.startswith(why)

@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import perf_counter
-from types import CoroutineType
+from types import CoroutineType, coroutine
 from typing import Any
 
 from toolmd._call.batch import in_pieces, joined, skipped_note
@@ -212,6 +212,24 @@ async def start(
     return await value if isinstance(value, Awaitable) else value
 
 
+@coroutine
+def _continued(running: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[Any, Any, Any]:
+    """Return what a coroutine returns whose first step was made; `waits_for` came out of it."""
+    try:
+        while True:
+            try:
+                sent = yield waits_for
+            except GeneratorExit:
+                running.close()
+                raise
+            except BaseException as error:  # noqa: BLE001 - it goes into the coroutine
+                waits_for = running.throw(error)
+            else:
+                waits_for = running.send(sent)
+    except StopIteration as done:
+        return done.value
+
+
 async def _keywords_of(
     implementation: Implementation, arguments: dict[str, Any], context: CallContext
 ) -> dict[str, Any]:
@@ -285,11 +303,28 @@ class Work:
     """Which items of a batch are missing from the result, or were done before it failed."""
     begun: bool = False
     """Whether the implementation started; before it may wait for a thread or a resource."""
+    limit: asyncio.Timeout | None = None
+    """The timer of a tool that waits."""
 
     @property
     def made(self) -> int:
         """How often the implementation started, batches not counted."""
         return 1 if self.tries is None else self.tries.made
+
+    @property
+    def is_late(self) -> bool:
+        """Whether its time is over."""
+        return self.limit is not None and self.limit.expired()
+
+    async def in_time(self, running: Coroutine[Any, Any, Any]) -> Any:
+        """Return what a tool returns within its time; a tool that does not wait needs no timer."""
+        ends = asyncio.get_running_loop().time() + self._seconds
+        try:
+            waits_for = running.send(None)
+        except StopIteration as done:
+            return done.value
+        async with asyncio.timeout_at(ends) as self.limit:
+            return await _continued(running, waits_for)
 
     async def do(self, arguments: Arguments) -> Any:
         """Return the value of a tool with batches or tries. Raises what its last try raised."""
@@ -410,15 +445,13 @@ class Invoker:
         work = Work(
             call, self._call_spec, implementation, self._dispatcher, self._limits, seconds, on_event
         )
-        until = asyncio.timeout(seconds)
         try:
             try:
-                async with until:
-                    value = await (
-                        start(implementation, arguments, work.open_context, work.begin)
-                        if self._runs_once
-                        else work.do(arguments)
-                    )
+                value = await work.in_time(
+                    start(implementation, arguments, work.open_context, work.begin)
+                    if self._runs_once
+                    else work.do(arguments)
+                )
             finally:
                 if work.context is not None:
                     await work.context.close()
@@ -434,7 +467,7 @@ class Invoker:
             return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             fault, made = error, work.made
-            if until.expired() and isinstance(error, TimeoutError | NotSentError):
+            if work.is_late and isinstance(error, TimeoutError | NotSentError):
                 unsent = isinstance(error, NotSentError) or isinstance(
                     error.__cause__, NotSentError
                 )

@@ -38,7 +38,7 @@ DOUBT = (
     "imagine", "example", "kidding", "joking",
     "later", "tomorrow", "tonight", "soon", "someday", "last time", "remind me", "used to",
     "rather", "instead", "wait", "stop", "stopped", "cancel", "skip", "skipped", "missed",
-    "refuse", "refused", "forget", "forgot", "against", "delete", "remove", "undo",
+    "refused", "forget", "forgot", "against", "delete", "remove", "undo",
     "mistake", "wrong",
     "hold off", "hold on", "thinking about", "wondering", "said", "says", "asked",
     "he", "she", "they", "him", "his", "her", "their", "people", "someone", "somebody",

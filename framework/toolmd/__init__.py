@@ -11,14 +11,11 @@ if TYPE_CHECKING:
     from toolmd._types.call import Budget, Call, Caller
     from toolmd._types.confirmation import Confirmation
     from toolmd._types.context import Context
-    from toolmd._types.crisis import Crisis
     from toolmd._types.decision import Approver, Decision
     from toolmd._types.diagnostic import Diagnostic, Edit, Severity
-    from toolmd._types.exchange import Exchange
     from toolmd._types.parts import File, Image
     from toolmd._types.pending_change import PendingChange, Weakening
     from toolmd._types.registry import Bound, Registry
-    from toolmd._types.reply import Dialect, Parsed
     from toolmd._types.resources import Resources
     from toolmd._types.result import Event, Failure, Result, SkillResult
     from toolmd._types.run import Answer, Question, RunEvent, RunTrace, RunView
@@ -26,8 +23,9 @@ if TYPE_CHECKING:
     from toolmd._types.settings import Settings
     from toolmd._types.skill import SkillSpec
     from toolmd._types.source import Source, Span
+    from toolmd._types.stored import Crisis
     from toolmd._types.tool import ToolSpec
-    from toolmd._types.turn import Turn
+    from toolmd._types.turn import Dialect, Exchange, Parsed, Turn
     from toolmd._types.verdict import Action, Problem, Verdict
     from toolmd._watch import Watcher
     from toolmd._workspace import Workspace
@@ -55,11 +53,10 @@ _ROOMS = {
     "toolmd._types.context": ("Context",),
     "toolmd._types.diagnostic": ("Diagnostic", "Edit", "Severity"),
     "toolmd._types.decision": ("Approver", "Decision"),
-    "toolmd._types.exchange": ("Exchange",),
     "toolmd._types.pending_change": ("PendingChange", "Weakening"),
     "toolmd._types.confirmation": ("Confirmation",),
     "toolmd._types.registry": ("Bound", "Registry"),
-    "toolmd._types.reply": ("Dialect", "Parsed"),
+    "toolmd._types.turn": ("Dialect", "Exchange", "Parsed", "Turn"),
     "toolmd._types.resources": ("Resources",),
     "toolmd._types.result": ("Event", "Failure", "Result", "SkillResult"),
     "toolmd._types.schema": ("Parameter", "Schema"),
@@ -67,10 +64,9 @@ _ROOMS = {
     "toolmd._types.skill": ("SkillSpec",),
     "toolmd._types.source": ("Source", "Span"),
     "toolmd._types.tool": ("ToolSpec",),
-    "toolmd._types.crisis": ("Crisis",),
+    "toolmd._types.stored": ("Crisis",),
     "toolmd._types.parts": ("File", "Image"),
     "toolmd._types.run": ("Answer", "Question", "RunEvent", "RunTrace", "RunView"),
-    "toolmd._types.turn": ("Turn",),
     "toolmd._types.verdict": ("Problem", "Action", "Verdict"),
     "toolmd._parse": ("parse_skill", "parse_tool"),
     "toolmd._watch": ("Watcher",),

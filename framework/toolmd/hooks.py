@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from toolmd._store.store import Store
     from toolmd._types.imported import Imported
     from toolmd._types.registry import Gateway
-    from toolmd._types.reply import Dialect
 
     # They need pydantic, and a process's first call should not wait for its import.
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
+    from toolmd._types.turn import Dialect
 
 PROJECT = "toolmd"
 GROUP = "toolmd"

@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 
 from toolmd._dialect import DIALECTS, parse_reply
 from toolmd._dialect.words import MARKER
-from toolmd._types.reply import Parsed
+from toolmd._types.turn import Parsed
 from toolmd.errors import MalformedReplyError
 
 NAMES = sorted(DIALECTS)

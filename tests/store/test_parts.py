@@ -10,12 +10,10 @@ from toolmd._store import LEASE_S
 from toolmd._store.confirmations import KEPT_S, SOME
 from toolmd._store.records import CHANGE_KEPT_S, GONE, KEY_KEPT_S
 from toolmd._store.store import Store, shared_secret
-from toolmd._types.audit import ChainLine
 from toolmd._types.call import Budget, Call, Caller
 from toolmd._types.confirmation import EXPIRES_S
-from toolmd._types.crisis import Crisis
-from toolmd._types.kept import KeptResult
 from toolmd._types.pending_change import ChangeKey
+from toolmd._types.stored import ChainLine, Crisis, KeptResult
 
 Change = Callable[..., int]
 PAY = ChangeKey("pay", "live", "edit")

@@ -13,8 +13,8 @@ from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Rule, ToolCallSpec
 from toolmd._types.identity import RESERVED
-from toolmd._types.kept import KeptResult, no_result
 from toolmd._types.result import Failure
+from toolmd._types.stored import KeptResult, no_result
 from toolmd._types.verdict import Problem
 from toolmd._types.visible import value_text
 from toolmd._validation import (

@@ -7,8 +7,8 @@ from toolmd._call.threads import AROUND
 from toolmd._call.words import says_any
 from toolmd._store.store import Store
 from toolmd._types.call import Call, Caller
-from toolmd._types.crisis import Crisis
 from toolmd._types.registry import Registry
+from toolmd._types.stored import Crisis
 
 
 class CrisisWatch:

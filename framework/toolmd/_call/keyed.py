@@ -14,8 +14,8 @@ from toolmd._call.threads import AROUND
 from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
-from toolmd._types.keyed_call import KeyedCall
 from toolmd._types.result import Failure, Result
+from toolmd._types.stored import KeyedCall
 from toolmd.errors import logged
 
 REPEATED = "The same call was made before: this is its result, and the tool did not run again."

@@ -12,7 +12,7 @@ from toolmd._call.denial import guard_failed
 from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._store.store import Store
 from toolmd._types.call import Call, Caller
-from toolmd._types.intent import language_and_word
+from toolmd._types.call_spec import language_and_word
 from toolmd._types.registry import Registry
 from toolmd.errors import logged
 

@@ -21,9 +21,8 @@ from toolmd._chat.endpoint import (
 from toolmd._dialect.results import body_text
 from toolmd._types.call import NO_CONTEXT
 from toolmd._types.confirmation import Confirmation
-from toolmd._types.exchange import Exchange, Stop
 from toolmd._types.result import Result
-from toolmd._types.turn import Turn
+from toolmd._types.turn import Exchange, Stop, Turn
 from toolmd._workspace import Workspace
 from toolmd._workspace.background_loop import sync_of
 from toolmd.errors import ConfigError, ToolmdError

@@ -14,9 +14,8 @@ from toolmd._parse import decode, lint_tool, parse_skill, parse_tool
 from toolmd._parse.writing.formatter import PARSERS, AnyDefinition, kind_of
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.operation import read_operation
 from toolmd._types.prompt import PromptSpec
-from toolmd._types.remote_tool import read_remote_tool
+from toolmd._types.remote import read_operation, read_remote_tool
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd.errors import NotFoundError

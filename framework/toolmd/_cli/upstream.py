@@ -9,7 +9,7 @@ from toolmd._cli.files import STDIN, definitions_among, shown
 from toolmd._cli.frame import ExitCode, stop
 from toolmd._cli.screen import read_stdin
 from toolmd._types.imported import Draft, Imported, Note
-from toolmd._types.remote_tool import read_remote_tool
+from toolmd._types.remote import read_remote_tool
 from toolmd.config import find_project, load_settings
 from toolmd.errors import ConfigError, NotFoundError, UnreachableError
 

@@ -10,9 +10,9 @@ from toolmd._dialect.calls import MAX_CALLS, read_confidence
 from toolmd._dialect.envelope import ReplyKind, decoded, deny_size, open_reply, read_envelope
 from toolmd._dialect.prompt import teach
 from toolmd._types.call import Call
-from toolmd._types.reply import Dialect, Parsed
 from toolmd._types.result import Result
 from toolmd._types.tool import ToolSpec
+from toolmd._types.turn import Dialect, Parsed
 from toolmd.errors import MalformedReplyError, NotFoundError
 
 

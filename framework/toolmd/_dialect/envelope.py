@@ -18,7 +18,7 @@ from toolmd._dialect.calls import (
     stated,
 )
 from toolmd._types.call import Call
-from toolmd._types.reply import Parsed
+from toolmd._types.turn import Parsed
 from toolmd._validation.strict_json import decode_loosely
 from toolmd.errors import MalformedReplyError
 

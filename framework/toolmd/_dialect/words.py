@@ -19,7 +19,7 @@ from toolmd._dialect.calls import (
 from toolmd._dialect.envelope import open_reply, read_envelope
 from toolmd._dialect.quotes import find_own
 from toolmd._types.call import Budget, Call
-from toolmd._types.reply import Parsed
+from toolmd._types.turn import Parsed
 from toolmd._validation.strict_json import decode_loosely
 from toolmd.errors import MalformedReplyError
 

@@ -21,8 +21,8 @@ from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context
 from toolmd._types.diagnostic import Diagnostic
-from toolmd._types.operation import Operation, has_dots
 from toolmd._types.registry import Binding, Implementation
+from toolmd._types.remote import Operation, has_dots
 from toolmd._types.settings import ServiceSettings
 from toolmd.config.services import filled, variables_of
 from toolmd.errors import ImplementationError, ToolError, did_you_mean

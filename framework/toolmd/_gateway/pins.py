@@ -9,8 +9,7 @@ from toolmd._store.store import Store
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.operation import Operation, read_operation
-from toolmd._types.remote_tool import read_remote_tool
+from toolmd._types.remote import Operation, read_operation, read_remote_tool
 from toolmd._types.settings import ServiceSettings
 from toolmd._types.source import Span
 

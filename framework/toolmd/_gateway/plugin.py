@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from toolmd._types.operation import read_operation
-from toolmd._types.remote_tool import read_remote_tool
+from toolmd._types.remote import read_operation, read_remote_tool
 from toolmd.hooks import hookimpl
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from urllib.parse import quote
 
 from toolmd._types.call_spec import ToolCallSpec
-from toolmd._types.operation import Operation
+from toolmd._types.remote import Operation
 from toolmd._types.schema import Parameter, plain_numbers
 from toolmd._types.settings import ServiceSettings
 from toolmd.config.services import OF_CONNECTION

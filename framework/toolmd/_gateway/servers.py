@@ -14,7 +14,7 @@ from toolmd._gateway.pins import look
 from toolmd._store.records import Pin
 from toolmd._store.store import Store
 from toolmd._types.asked import Asked
-from toolmd._types.remote_tool import RemoteTool
+from toolmd._types.remote import RemoteTool
 from toolmd._types.settings import ServerSettings, Settings
 from toolmd.errors import ConfigError, NotFoundError, SuspendedToolError, did_you_mean
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolmd._gateway.pins import differences, key_of, look, name_of
-from toolmd._types.operation import Operation
+from toolmd._types.remote import Operation
 from toolmd._types.settings import ServiceSettings, Settings
 from toolmd.errors import SuspendedToolError
 

@@ -26,7 +26,7 @@ from toolmd._types.context import Context
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.not_sent import NotSentError
 from toolmd._types.registry import Binding, Implementation
-from toolmd._types.remote_tool import RemoteTool
+from toolmd._types.remote import RemoteTool
 from toolmd._types.settings import ServerSettings
 from toolmd.config.servers import needed_variables
 from toolmd.errors import ImplementationError, NotFoundError

@@ -13,7 +13,7 @@ from toolmd._import.report import ImportReport
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.definition import Noun
 from toolmd._types.imported import Imported
-from toolmd._types.remote_tool import read_remote_tool
+from toolmd._types.remote import read_remote_tool
 from toolmd._types.schema import Parameter, Schema
 
 _POLICY = "toolmd/policy"

@@ -16,7 +16,7 @@ from toolmd._import.names import distinct, parameter_name, shown, tool_name, wor
 from toolmd._import.report import ImportReport
 from toolmd._types.call_spec import Safety
 from toolmd._types.imported import Imported
-from toolmd._types.operation import METHODS, read_operation
+from toolmd._types.remote import METHODS, read_operation
 from toolmd._types.schema import Parameter
 from toolmd.config.origin import Origin
 from toolmd.config.services import read_services

@@ -27,9 +27,8 @@ from toolmd._load.reading import Entry
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
-from toolmd._types.operation import read_operation
 from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, LateBinding
-from toolmd._types.remote_tool import read_remote_tool
+from toolmd._types.remote import read_operation, read_remote_tool
 from toolmd.errors import ForeignExitError, ImplementationError, near_words
 
 _PACKAGE = "__init__.py"

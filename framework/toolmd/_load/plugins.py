@@ -23,7 +23,7 @@ from toolmd._load.files import whole_file
 from toolmd._load.modules import PREFIX, BoundedImports, Modules
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
-from toolmd._types.plugin import PluginInfo
+from toolmd._types.registry import PluginInfo
 from toolmd.errors import ForeignExitError, ImplementationError, ToolmdError, did_you_mean
 from toolmd.hooks import GROUP, PROJECT, new_manager
 

@@ -22,8 +22,8 @@ from toolmd._types.call_spec import Given, Limits, Rule, Safety
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.identity import ANYBODY, Identity
-from toolmd._types.operation import read_operation
 from toolmd._types.quota import EVER, OF_A_ZONE, OWN_KEYS, Quota
+from toolmd._types.remote import read_operation
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import ToolSpec
 from toolmd.errors import did_you_mean

@@ -6,9 +6,8 @@ from typing import Any
 from toolmd._skills.text import ValueTextError, read_text
 from toolmd._types.approval import either
 from toolmd._types.call import Caller
-from toolmd._types.plan import Plan
 from toolmd._types.result import SkillResult
-from toolmd._types.skill import SkillSpec
+from toolmd._types.skill import Plan, SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError
 from toolmd.errors import did_you_mean

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from toolmd._store.database import Database, Row, Transaction
 from toolmd._types.call import Caller
-from toolmd._types.plan import Plan
 from toolmd._types.result import Failure, Outcome, Result, SkillResult
 from toolmd._types.run import (
     UNDOING,
@@ -26,6 +25,7 @@ from toolmd._types.run import (
     RunState,
     RunView,
 )
+from toolmd._types.skill import Plan
 from toolmd._types.verdict import DENIALS
 from toolmd.errors import NotFoundError
 

@@ -5,11 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolmd._store import StorePart
-from toolmd._types.audit import ChainLine
-from toolmd._types.crisis import Crisis
-from toolmd._types.kept import KeptResult
-from toolmd._types.keyed_call import KeyedCall
 from toolmd._types.pending_change import ChangeKey, StoredChange
+from toolmd._types.stored import ChainLine, Crisis, KeptResult, KeyedCall
 
 if TYPE_CHECKING:
     from toolmd._store.database import Row, Transaction

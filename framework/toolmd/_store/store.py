@@ -18,7 +18,7 @@ from toolmd._store.records import (
     ResultStore,
     WordStore,
 )
-from toolmd._types.kept import KeptResult
+from toolmd._types.stored import KeptResult
 from toolmd.errors import ToolmdError, UnreachableError, logged
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
 """The part of a definition that a call is checked against; it has no prose."""
 
+import re
 from dataclasses import asdict, dataclass, field, fields
 from typing import Annotated, Any, Literal, get_args
 
@@ -260,3 +261,17 @@ def _as_json(name: str, value: Any) -> Any:
     if isinstance(value, tuple):
         return [_as_json(name, inner) for inner in value]
     return float(value) if name in _FLOATS else value
+
+
+_LABEL = re.compile(r"([a-z]{2,3}): ")
+
+
+def keyword_of(language: str, word: str) -> str:
+    """Return a keyword as a spec has it: `word`, or `de: word`."""
+    return f"{language}: {word}" if language else word
+
+
+def language_and_word(keyword: str) -> tuple[str, str]:
+    """Return the code of a keyword's language, which may be empty, and its word."""
+    label = _LABEL.match(keyword)
+    return (label[1], keyword[label.end() :]) if label else ("", keyword)

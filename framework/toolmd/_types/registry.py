@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
 
+
 Mode = Literal["async", "sync", "inline", "stream"]
 """The way a function runs: awaited, in a worker thread, in the loop, or as an async generator."""
 
@@ -255,3 +256,16 @@ class Registry:
     """The policy changes that weaken and wait for `toolmd accept`."""
     prompts: "Mapping[str, PromptSpec]" = field(default_factory=dict)
     """The prompts without errors, by name."""
+
+
+class PluginInfo(NamedTuple):
+    """A plugin's name, and the result of loading it."""
+
+    name: str
+    package: str | None = None
+    """The installed package; None for the plugin of a folder of definitions."""
+    version: str | None = None
+    state: Literal["loaded", "asleep", "broken"] = "loaded"
+    """A folder's plugin is asleep until Toolmd calls a hook that it may implement."""
+    about: str = ""
+    """The first line of its docstring, or why it is broken."""

@@ -11,8 +11,7 @@ from toolmd._types.call import NOBODY, Caller
 from toolmd._types.result import Result, SkillResult
 
 if TYPE_CHECKING:
-    from toolmd._types.plan import Plan
-    from toolmd._types.skill import SkillSpec
+    from toolmd._types.skill import Plan, SkillSpec
 
 
 class Order(NamedTuple):

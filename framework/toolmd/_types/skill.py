@@ -13,6 +13,7 @@ from toolmd._types.definition import FileSpec, Noun
 from toolmd._types.field import Row
 from toolmd._types.schema import object_schema
 from toolmd._types.source import Position
+from toolmd._types.tool import ToolSpec
 
 
 class Expression(Noun):
@@ -496,3 +497,25 @@ def way_json(way: Way) -> str:
             return f"`{way.choose.cel}`"
         case _:
             return "continue"
+
+
+class Plan(Noun):
+    """The specs of a run: an edited file never changes a run that has begun."""
+
+    skill: SkillSpec
+    skills: dict[str, SkillSpec] = Field(default_factory=dict)
+    """The skills that it may use, directly or through another skill."""
+    tools: dict[str, ToolSpec] = Field(default_factory=dict)
+    """The tools that any of these skills may use."""
+    python: tuple[str, ...] = ()
+    """The skills with a Python implementation, which runs in place of their steps."""
+    code: str = ""
+    """The hash of the Python with which the run began."""
+
+    @property
+    def holds_sensitive(self) -> bool:
+        """Whether a run of it may receive Sensitive values."""
+        specs = (self.skill, *self.skills.values(), *self.tools.values())
+        shapes = [parameter.shape for spec in specs for parameter in spec.parameters]
+        shapes += [tool.returns for tool in self.tools.values()]
+        return any(shape.holds_sensitive for shape in shapes)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from toolmd._types.call import NO_CONTEXT, Caller, Fact, host_name_of, run_of
 from toolmd._types.confirmation import UNDECIDED, Confirmation
-from toolmd._types.crisis import Crisis
 from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
+from toolmd._types.stored import Crisis
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.project import Project, WorkspaceEventKind

@@ -8,9 +8,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
 
 from toolmd._store import MEMORY
+from toolmd._types.call_spec import language_and_word
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
-from toolmd._types.intent import language_and_word
 from toolmd._types.registry import BoundTool, Implementation
 from toolmd._types.result import Result
 from toolmd._types.tool import Example, ToolSpec

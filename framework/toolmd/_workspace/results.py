@@ -8,9 +8,9 @@ from pydantic_core import from_json
 
 from toolmd._types.confirmation import UNDECIDED, Confirmation
 from toolmd._types.decision import Approver, Decision
-from toolmd._types.kept import no_result
 from toolmd._types.registry import BoundTool
 from toolmd._types.result import EventListener, Result
+from toolmd._types.stored import no_result
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.confirmations import Confirmations
 from toolmd._workspace.method_parameters import checked

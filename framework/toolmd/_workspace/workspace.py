@@ -13,8 +13,7 @@ from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller, Fact
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.pending_change import PendingChange
-from toolmd._types.plugin import PluginInfo
-from toolmd._types.registry import BoundSkill, BoundTool, Registry
+from toolmd._types.registry import BoundSkill, BoundTool, PluginInfo, Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Asker, Clock, RunListener
 from toolmd._types.settings import Settings

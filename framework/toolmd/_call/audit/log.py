@@ -23,8 +23,8 @@ from weakref import WeakSet, finalize
 
 from toolmd._store.records import HeadStore
 from toolmd._store.store import Store
-from toolmd._types.audit import ChainLine
 from toolmd._types.settings import Settings
+from toolmd._types.stored import ChainLine
 from toolmd.config import state_folder
 from toolmd.config.state_files import create_file, is_there
 from toolmd.errors import logged

@@ -20,8 +20,8 @@ from toolmd._call.audit.log import (
 )
 from toolmd._store import MEMORY, STORE_FILE
 from toolmd._store.store import Store
-from toolmd._types.audit import ChainLine
 from toolmd._types.settings import Settings
+from toolmd._types.stored import ChainLine
 from toolmd.config.state_files import is_there
 from toolmd.errors import ArgumentError
 

@@ -26,7 +26,7 @@ from toolmd._types.code import Code
 from toolmd._types.definition import Noun
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.identity import Identity
-from toolmd._types.operation import read_operation
+from toolmd._types.remote import read_operation
 from toolmd._types.source import Position, Source
 
 _SURE = 6

@@ -10,9 +10,8 @@ from toolmd._parse import scalars
 from toolmd._parse.fields.table import PARAMETER, SectionTable
 from toolmd._parse.words import flow, plain
 from toolmd._types.approval import ALWAYS, lasting
-from toolmd._types.call_spec import seconds
+from toolmd._types.call_spec import language_and_word, seconds
 from toolmd._types.field import Row
-from toolmd._types.intent import language_and_word
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 
 _BLOCK_SIGNS = ("- ", "* ", "+ ", "```", "~~~", ">", "|", "#", "<!--")

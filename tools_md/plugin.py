@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from toolmd import hookimpl
 
-from ._clinic.eligibility import EligibilityService
+from ._clinic.insurer import EligibilityService
 from ._clinic.outbox import Notifier
 from ._clinic.resources import Reception
 from ._clinic.store import Clinic

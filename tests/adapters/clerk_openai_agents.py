@@ -70,7 +70,7 @@ class OpenAIAgents(Clerk):
         return [
             Question(
                 "" if one is None else one.id,
-                str(one and one.to_request()),
+                "",
                 json.loads(item.arguments or "{}"),
                 item.call_id,
             )

@@ -8,15 +8,14 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tools_md._clinic.clock import StoppedClock
-from tools_md._clinic.families_on_file import FAMILIES
-from tools_md._clinic.seed import seed
+from tools_md._clinic.seed import FAMILIES, seed
 from tools_md._clinic.store import Clinic
 
 from toolmd import ToolError
 
 NOW = datetime.fromisoformat("2026-03-02T08:00")
 TIMES = [datetime.fromisoformat(f"2026-03-04T09:{minute:02d}") for minute in (0, 15, 30)]
-CHILDREN = {family.patient_id: [c.name for c in family.children] for family in FAMILIES}
+CHILDREN = {patient_id: [name for name, *_ in those] for patient_id, *_, those in FAMILIES}
 
 families = st.sampled_from(sorted(CHILDREN))
 acts = st.one_of(

@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
-from tools_md._clinic.eligibility import EligibilityService
-from tools_md._clinic.insurer import running
+from tools_md._clinic.insurer import EligibilityService, running
 from tools_md._clinic.outbox import Notifier
 from tools_md.appointment.visits import (
     book_appointment,

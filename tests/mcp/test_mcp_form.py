@@ -5,8 +5,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmd._mcp.asking import changed, form
+from toolmd._mcp.asking import form
 from toolmd._types.schema import Parameter, Schema
+from toolmd._workspace.results import changed
 
 VALUES = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.lists(st.integers())
 

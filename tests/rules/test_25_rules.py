@@ -92,9 +92,9 @@ CASES = [
          C1 | {"message": "I want compensation."}),
     Case(15, "compensate", booking("insured", amount=200), "no_explicit_intent",
          C1 | {"message": "Thank you."}),
-    Case(17, "transfer", {"amount": 1}, "review"),
+    Case(17, "bank_transfer", {"amount": 1}, "review"),
     Case(18, "pay_invoice", {"amount": 1}, "review"),
-    Case(19, "transfer", {"amount": 1}, "not_allowed", at=NOW + dt.timedelta(hours=4)),
+    Case(19, "bank_transfer", {"amount": 1}, "not_allowed", at=NOW + dt.timedelta(hours=4)),
     Case(21, "file_expense", DINNER, "review"),
     Case(21, "file_expense", DINNER | {"amount": 400}, "ok"),
     Case(21, "file_expense", FLIGHT | {"hours": 7}, "review"),
@@ -146,8 +146,8 @@ def test_a_call_has_the_outcome_that_its_rule_states(opened, tmp_path, case: Cas
 
 
 APPROVALS = [
-    (17, "transfer", {"amount": 1}, [("bob", ["approver"], {}, "ok")]),
-    (17, "transfer", {"amount": 1}, [("ana", ["approver"], {}, "not_allowed")]),
+    (17, "bank_transfer", {"amount": 1}, [("bob", ["approver"], {}, "ok")]),
+    (17, "bank_transfer", {"amount": 1}, [("ana", ["approver"], {}, "not_allowed")]),
     (18, "pay_invoice", {"amount": 5}, [("bob", ["approver"], {"limit": 5}, "ok")]),
     (18, "pay_invoice", {"amount": 5}, [("bob", ["approver"], {"limit": 4}, "not_allowed")]),
     (18, "pay_invoice", {"amount": 5}, [("bob", ["approver"], {}, "not_allowed")]),
@@ -182,7 +182,7 @@ def test_what_nobody_approved_by_the_cut_off_never_runs(opened, tmp_path) -> Non
     for hours, expected in ((5, "not_allowed"), (9, "approval_expired")):
         at = [NOW]
         workspace = open_at(opened, at, tmp_path)
-        asked = workspace.call_sync("transfer", {"amount": hours}, **C1).confirmation
+        asked = workspace.call_sync("bank_transfer", {"amount": hours}, **C1).confirmation
         assert asked is not None
         at[0] += dt.timedelta(hours=hours)
         late = workspace.confirmations.approve_sync(asked.id, user="bob", roles=["approver"])
@@ -191,7 +191,7 @@ def test_what_nobody_approved_by_the_cut_off_never_runs(opened, tmp_path) -> Non
 
 def test_an_edit_needs_another_reviewer(opened, tmp_path) -> None:
     workspace = open_at(opened, [NOW], tmp_path)
-    asked = workspace.call_sync("transfer", {"amount": 1}, **C1).confirmation
+    asked = workspace.call_sync("bank_transfer", {"amount": 1}, **C1).confirmation
     assert asked is not None
     approve = workspace.confirmations.approve_sync
     assert code(approve(asked.id, {"amount": 2}, user="bob", roles=["approver"])) == "review"

@@ -10,8 +10,7 @@ import typer
 from toolmd import load_settings
 
 from .bookings import listed
-from .eligibility import DEFAULT_PORT
-from .insurer import make_server
+from .insurer import DEFAULT_PORT, make_server
 from .resources import open_clinic
 from .seed import seed
 from .store import Clinic

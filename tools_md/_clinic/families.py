@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Final
 
+from toolmd import Context, ToolError
 from toolmd.database import Database
 
 from .clock import Clock, Data
@@ -95,6 +96,14 @@ def _add_child(db: sqlite3.Connection, patient_id: str, child: Mapping[str, str]
         "ON CONFLICT (patient_id, name) DO NOTHING",
         (patient_id, child["name"].strip(), child["birth_date"], child.get("allergies", "")),
     )
+
+
+def patient_of(context: Context) -> str:
+    """Return the patient of the caller's context; both the tool's file and this require one."""
+    patient = context.facts.get("patient")
+    if not patient:
+        raise ToolError("The host did not supply the family of this call.", code="no_patient")
+    return patient
 
 
 def require_patient(db: sqlite3.Connection, patient_id: str) -> sqlite3.Row:

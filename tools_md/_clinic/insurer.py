@@ -10,7 +10,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, Final
 
-from .eligibility import EligibilityService
+DEFAULT_PORT: Final = 8765
+
+
+@dataclass(frozen=True, slots=True)
+class EligibilityService:
+    """The URL for eligibility requests: `POST {url}/eligibility`."""
+
+    url: str = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 
 @dataclass(frozen=True, slots=True)

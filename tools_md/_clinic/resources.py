@@ -8,7 +8,7 @@ from typing import Final
 from toolmd import ConfigError, Settings
 
 from .clock import Clock, StoppedClock
-from .eligibility import EligibilityService
+from .insurer import EligibilityService
 from .outbox import Notifier
 from .store import Clinic
 

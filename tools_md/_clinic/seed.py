@@ -10,11 +10,28 @@ from toolmd import ToolError
 from .bookings import Bookings
 from .calendar import Calendar
 from .clock import StoppedClock
-from .families_on_file import FAMILIES
 from .store import Clinic
 
 THURSDAY: Final = 3
 FRIDAY: Final = 4
+
+FAMILIES: Final = (
+    ("P-1001", "Elena Rivera", "+12145550142", ("Lone Star Dental", "LSD-204418"),
+     (("Mia", "2015-04-12", ""), ("Leo", "2018-09-30", "Penicillin"))),
+    ("P-1002", "Samuel Okafor", "+12145550117", ("Bluebonnet Health", "BBH-55-1290"),
+     (("Ada", "2013-01-22", ""), ("Chidi", "2016-07-08", "Latex"), ("Zora", "2020-11-03", ""))),
+    ("P-1003", "Ingrid Lindqvist", "+12145550163", (None, None), (("Nils", "2017-02-14", ""),)),
+    ("P-1004", "Huong Nguyen", "+12145550128", ("Lone Star Dental", "LSD-310077"),
+     (("Anh", "2012-05-19", ""), ("Bao", "2014-08-25", ""), ("Chau", "2016-12-01", "Nuts"),
+      ("Duc", "2019-03-17", ""))),
+    ("P-1005", "Maryam Haddad", "+12145550139", ("Bluebonnet Health", "BBH-55-0083"),
+     (("Noor", "2014-10-10", ""), ("Sami", "2017-06-21", "Ibuprofen"))),
+    ("P-1006", "Grace Brooks", "+12145550171", (None, None),
+     (("Ellis", "2013-09-09", ""), ("June", "2015-11-27", ""), ("Theo", "2018-01-05", ""),
+      ("Wren", "2021-06-13", ""))),
+)  # fmt: skip
+"""The demonstration families: id, parent, a fictitious number, the insurer and member as
+`insurer.POLICIES` has them, and the children with birth date and allergies."""
 
 LONG_AGO: Final = timedelta(days=300)
 """The demonstration visits are booked as of this time: the earliest are in the past today."""
@@ -56,18 +73,17 @@ def seed(clinic: Clinic, today: date) -> Seeded:
 def _add_families(clinic: Clinic) -> int:
     added = 0
     with clinic.database.writing() as db:
-        for family in FAMILIES:
-            provider, member = family.insurance or (None, None)
+        for patient_id, parent, phone, insurance, children in FAMILIES:
             added += db.execute(
                 "INSERT INTO patient "
                 "(id, parent_name, phone_number, insurance_provider, member_id) "
                 "VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (family.patient_id, family.parent_name, family.phone_number, provider, member),
+                (patient_id, parent, phone, *insurance),
             ).rowcount
             db.executemany(
                 "INSERT INTO child (patient_id, name, birth_date, allergies) "
                 "VALUES (?, ?, ?, ?) ON CONFLICT (patient_id, name) DO NOTHING",
-                [(family.patient_id, *child) for child in family.children],
+                [(patient_id, *child) for child in children],
             )
     return added
 
@@ -111,7 +127,7 @@ def _past_visits(today: date) -> Iterator[_Visit]:
 
 
 def _full_evening(day: date) -> Iterator[_Visit]:
-    children = {family.patient_id: [c.name for c in family.children] for family in FAMILIES}
+    children = {patient_id: [name for name, *_ in those] for patient_id, *_, those in FAMILIES}
     for start, patients in (
         (time(17), ["P-1004"]),
         (time(17, 30), ["P-1001", "P-1005"]),

@@ -8,7 +8,7 @@ import httpx
 from toolmd import Context, ToolError
 
 from .._clinic.clock import Data
-from .._clinic.eligibility import EligibilityService
+from .._clinic.insurer import EligibilityService
 
 
 async def check_insurance_eligibility(

@@ -4,8 +4,8 @@ from datetime import date
 
 from toolmd import Context
 
-from .._clinic.caller import patient_of
 from .._clinic.clock import Data
+from .._clinic.families import patient_of
 from .._clinic.store import Clinic
 
 

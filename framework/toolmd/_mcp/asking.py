@@ -18,6 +18,7 @@ from toolmd._types.decision import Approver, Decision
 from toolmd._types.result import EventListener, Failure, Result
 from toolmd._types.schema import KEYWORDS, UPPER, Parameter, Schema
 from toolmd._workspace import Workspace
+from toolmd._workspace.results import changed, decide_for_model
 from toolmd.errors import UnreachableError
 
 FORMATS = frozenset(("email", "uri", "date", "date-time"))
@@ -48,16 +49,6 @@ def form(
 def form_for_words(name: str) -> dict[str, Any]:
     """Return the form for a skill's question; an empty answer is a plain yes."""
     return {"type": "object", "properties": {name: {"type": "string", "title": _title(name)}}}
-
-
-def changed(arguments: Mapping[str, Any], content: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the values of the form that differ from the call's arguments."""
-    return {
-        name: value
-        for name, value in (content or {}).items()
-        # Compared as JSON text, where true differs from 1.
-        if name not in arguments or json.dumps(value) != json.dumps(arguments[name])
-    }
 
 
 def _field(parameter: Parameter, value: Any, version: str) -> dict[str, Any] | None:
@@ -191,21 +182,17 @@ class Asking:
             caller: The caller of the request.
             on_event: Receives the events of the call if the user approves it.
         """
-        edit: dict[str, Any] = {}
         if told.action != "accept":
             decision = Decision.reject()
         elif words := _words(pending, told):
             decision = Decision.respond(words)
-        else:
-            edit = changed({} if pending.form else pending.parameters, told.content)
-            decision = Decision.edit(edit)
-        result = await self._workspace.confirmations.decide(
-            pending.id, decision, Approver.of(caller), on_event=on_event
-        )
-        if edit and not result.success and await self._waiting(pending.id) is not None:
-            # The edited values do not fit: nothing was decided, so ask again.
-            result = result._replace(outcome="confirm", confirmation=pending)
-        return await self._workspace.results.for_model(result, user=caller.user)
+        else:  # An empty answer is a plain yes.
+            edit = changed({} if pending.form else pending.parameters, told.content or {})
+            decision = Decision.edit(edit) if edit else Decision.approve()
+        confirmations, results = self._workspace.confirmations, self._workspace.results
+        return await decide_for_model(
+            confirmations, results, pending, decision, Approver.of(caller), on_event
+        )  # fmt: skip
 
     async def _pending(self, result: Result) -> Confirmation | None:
         if result.outcome != "confirm" or result.confirmation is None:

@@ -5,6 +5,9 @@ from typing import Any, Literal, NamedTuple
 
 from toolmd._types.call_spec import Batch, Rate, seconds
 
+_MOST_SAME = 12
+"""The most equal values of two lists that are shown."""
+
 
 class Weakening(NamedTuple):
     """One restriction that an edit drops or widens, or changes in a way that can't be compared."""
@@ -19,11 +22,24 @@ class Weakening(NamedTuple):
     @property
     def diff(self) -> str:
         """Two lines: the live value, and the value in the file."""
-        before, after = self._shown(self.before), self._shown(self.after)
+        before, after = self._texts
         return f"- {self.place}: {before}\n+ {self.place}: {after}"
 
     def __str__(self) -> str:
-        return f"{self.place}: {self._shown(self.before)} → {self._shown(self.after)}"
+        return f"{self.place}: {' → '.join(self._texts)}"
+
+    @property
+    def _texts(self) -> tuple[str, str]:
+        """The two values; of long lists only what differs, and how many are the same."""
+        before, after = self.before, self.after
+        if isinstance(before, list) and isinstance(after, list):
+            same = [item for item in before if item in after]
+            if len(same) > _MOST_SAME:
+                told = (self._shown([item for item in side if item not in same])
+                        for side in (before, after))  # fmt: skip
+                old, new = (f"{len(same)} values{f', {text}' if text else ''}" for text in told)
+                return old, new
+        return self._shown(before), self._shown(after)
 
     @property
     def gone(self) -> str:

@@ -1,14 +1,18 @@
 """The results of calls as models read them, and the whole of those that are too large."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic_core import from_json
 
+from toolmd._types.confirmation import UNDECIDED, Confirmation
+from toolmd._types.decision import Approver, Decision
 from toolmd._types.kept import no_result
 from toolmd._types.registry import BoundTool
-from toolmd._types.result import Result
+from toolmd._types.result import EventListener, Result
 from toolmd._workspace.background_loop import off_loop, sync_of
+from toolmd._workspace.confirmations import Confirmations
 from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.project import Project
 from toolmd.errors import NotFoundError
@@ -66,3 +70,35 @@ class Results:
 
     for_model_sync = sync_of(for_model)
     read_sync = sync_of(read)
+
+
+ANSWER_NOT_ACCEPTED = "The person's answer was not accepted, so the call was not approved: "
+
+
+def changed(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values that differ from those before, as JSON text: true differs from 1."""
+    return {
+        name: value
+        for name, value in given.items()
+        if name not in before or json.dumps(value) != json.dumps(before[name])
+    }
+
+
+async def decide_for_model(
+    confirmations: Confirmations, results: Results, one: Confirmation, decision: Decision,
+    who: Approver, on_event: EventListener | None = None,
+) -> Result:  # fmt: skip
+    """Carry out an answer from a host's own dialogue, and return what the model reads.
+
+    A question that still waits, because the answer did not fit, is asked again.
+    """
+    whole = await confirmations.decide(one.id, decision, who, on_event=on_event)
+    result = await results.for_model(whole, user=one.call.caller.user)
+    if result.error is None:
+        return result
+    now = await confirmations.get(one.id)
+    if now is None or now.state not in UNDECIDED:
+        return result
+    prompt = f"{ANSWER_NOT_ACCEPTED}{result.error.message} {one.prompt}"
+    again = one._replace(prompt=prompt)
+    return result._replace(outcome=one.kind, confirmation=again, message=prompt)

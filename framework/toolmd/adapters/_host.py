@@ -14,6 +14,7 @@ from toolmd._types.run import JournalEntry
 from toolmd._workspace import Workspace
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.names import Names
+from toolmd._workspace.results import changed, decide_for_model
 
 CallerOf = Callable[[Any], Caller]
 """Returns the caller of a host's run context."""
@@ -21,7 +22,6 @@ _FIELDS = frozenset(("user", "roles", "context", "message", "conversation", "via
 NO_QUESTION = "This answer names no question that waits for this call: nothing ran."
 OTHER_CALL = "This answer is for a question about other arguments: nothing ran."
 EDITED = "A person changed the arguments of this call before it ran."
-UNANSWERED = "The person's answer was not accepted, so the call was not approved: "
 
 
 class HostCall(NamedTuple):
@@ -105,7 +105,7 @@ class Host:
             confidence = arguments.get(CONFIDENCE)
             arguments = {k: v for k, v in arguments.items() if k != CONFIDENCE}
         made = Call(call.name, arguments, call.id, confidence, call.caller)
-        return await self.workspace.dispatch(made, on_event)
+        return await self._hide(await self.workspace.dispatch(made, on_event))
 
     async def questions(self, call: HostCall) -> tuple[Confirmation, ...]:
         """Return the questions of a call, the oldest first."""
@@ -136,7 +136,7 @@ class Host:
         Returns:
             The result. It waits again where a person must see the call again.
         """
-        user, asked = call.caller.user, await self.questions(call)
+        asked = await self.questions(call)
         if question is None and len(asked) == 1 and await self._is_first(asked[0]):
             question = asked[0].id
         one = next((one for one in asked if one.id == question), None)
@@ -147,12 +147,12 @@ class Host:
         if "/" not in one.id and not _is_about(call, one):
             return _denied(call, "confirmation_not_found", OTHER_CALL)
         who = who or Approver.of(call.caller)
-        whole = await self.workspace.confirmations.decide(one.id, decision, who, on_event=on_event)
-        result = await self.workspace.results.for_model(whole, user=user)
-        if result.error is not None and await self._waits(call, one):
-            prompt = f"{UNANSWERED}{result.error.message} {one.prompt}"
-            again = one._replace(prompt=prompt)
-            return result._replace(outcome=one.kind, confirmation=again, message=prompt)
+        confirmations, results = self.workspace.confirmations, self.workspace.results
+        result = await self._hide(await decide_for_model(
+            confirmations, results, one, decision, who, on_event
+        ))  # fmt: skip
+        if result.confirmation is not None and result.confirmation.id == one.id:
+            return result
         return result._replace(tool_call_id=call.id, tool=call.name)
 
     async def settle(self, call: HostCall, *, by: str | None = None) -> Result | None:
@@ -182,13 +182,24 @@ class Host:
         """
         written = call.arguments if isinstance(call.arguments, Mapping) else {}
         before = written if before is None else before
-        edit = {k: v for k, v in given.items() if k not in before or before[k] != v}
+        edit = changed(before, given)
         called = self.names().find(call.name)
         known = () if called is None else called.spec.parameters
         edit |= {one.name: None for one in known
                  if not one.required and one.name in written and one.name in before
                  and one.name not in given}  # fmt: skip
         return {k: v for k, v in edit.items() if k != CONFIDENCE}
+
+    async def _hide(self, result: Result) -> Result:
+        """Return a result whose question has no Sensitive values, because a host stores it."""
+        one = result.confirmation
+        if one is None or not one.hidden:
+            return result
+        kept = await self.workspace.confirmations.get(one.id)
+        prompt = one.prompt if kept is None else kept.prompt
+        if result.message:
+            result = result._replace(message=result.message.replace(one.prompt, prompt))
+        return result._replace(confirmation=kept)
 
     async def _ended(self, call: HostCall, one: Confirmation) -> Result:
         """Return what a decided question led to, or the question that came after it."""
@@ -211,10 +222,6 @@ class Host:
         view = await self.workspace.runs.get(run_id)
         answered = (entry for entry in view.entries if _is_answer(entry))
         return len(view.questions) == 1 and next(answered, None) is None
-
-    async def _waits(self, call: HostCall, one: Confirmation) -> bool:
-        now = await self.questions(call)
-        return any(kept.id == one.id and kept.state in UNDECIDED for kept in now)
 
     def _takes_confidence(self, name: str) -> bool:
         called = self.names().find(name)

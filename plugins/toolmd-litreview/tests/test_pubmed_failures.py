@@ -10,8 +10,8 @@ from stored_papers import stored
 
 from toolmd import Budget
 from toolmd.testing import FakeClock, memory_workspace
-from toolmd_litreview.pace import RateLimiter
 from toolmd_litreview.plugin import Litreview
+from toolmd_litreview.pubmed import RateLimiter
 
 
 @pytest.fixture

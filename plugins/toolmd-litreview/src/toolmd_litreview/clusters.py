@@ -5,12 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toolmd_litreview.fingerprint import SHORT, fingerprint
-from toolmd_litreview.kmeans import groups_for, part
 from toolmd_litreview.labels import labels_of
-from toolmd_litreview.paper import Cluster
+from toolmd_litreview.paper import SHORT, Cluster, fingerprint
 from toolmd_litreview.shelf import Embedded, Shelf
-from toolmd_litreview.vectors import cosines, to_bytes, unit
+from toolmd_litreview.vectors import cosines, groups_for, part, to_bytes, unit
 
 FRESH = 0.2
 """Share of papers outside all clusters from which the clusters are computed again."""

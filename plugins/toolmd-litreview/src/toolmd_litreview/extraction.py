@@ -4,11 +4,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from toolmd_litreview.fingerprint import fingerprint
-from toolmd_litreview.json_lines import line
 from toolmd_litreview.library import Library
 from toolmd_litreview.model import Model, objects_in
-from toolmd_litreview.paper import Paper
+from toolmd_litreview.paper import Paper, fingerprint, line
 from toolmd_litreview.quotes import supported
 
 BATCH = 40

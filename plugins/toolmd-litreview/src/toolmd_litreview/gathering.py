@@ -3,8 +3,7 @@
 from typing import Any, NamedTuple
 
 from toolmd import Context
-from toolmd_litreview.embedded import embed
-from toolmd_litreview.embedding import Embedder, as_query
+from toolmd_litreview.embedding import Embedder, as_query, embed
 from toolmd_litreview.paper import Paper
 from toolmd_litreview.pubmed import REACH, SEEDS, PubMed
 from toolmd_litreview.records import Hits

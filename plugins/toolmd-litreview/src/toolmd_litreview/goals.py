@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from toolmd.database import Database
-from toolmd_litreview.fingerprint import SHORT, fingerprint
+from toolmd_litreview.paper import SHORT, fingerprint
 
 STATUSES: Final = ("open", "searched", "compared", "extracted", "checked", "error")
 """The statuses of a goal, in the order of a review; `error` is that of a call that failed."""

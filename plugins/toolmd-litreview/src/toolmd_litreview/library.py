@@ -12,8 +12,7 @@ from toolmd import ToolError
 from toolmd.config import state_folder
 from toolmd.database import Database
 from toolmd_litreview.goals import Goals, Handbook
-from toolmd_litreview.json_lines import line
-from toolmd_litreview.paper import Cluster, Paper
+from toolmd_litreview.paper import Cluster, Paper, line
 from toolmd_litreview.schema import MIGRATIONS
 from toolmd_litreview.shelf import Shelf
 

@@ -1,6 +1,8 @@
-"""Types for the reviewed material: a paper, and a cluster of papers."""
+"""Types for the reviewed material, its names, and its lines of JSON."""
 
-from typing import NamedTuple, TypedDict
+import hashlib
+import json
+from typing import Any, NamedTuple
 
 
 class Paper(NamedTuple):
@@ -37,9 +39,20 @@ class Cluster(NamedTuple):
     """A vector of float32, of length 1."""
 
 
-class Triple(TypedDict):
-    """A paper in the form for a model."""
+SHORT = 12
+"""Length that suffices to distinguish one person's clusters and lists."""
 
-    pmid: int
-    title: str
-    abstract: str
+
+def fingerprint(*parts: object) -> str:
+    """Return the hex sha256 of the parts in order."""
+    text = "\0".join(map(str, parts))
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
+
+# Unicode also counts these as line ends, and many readers split text there.
+_ENDS = {ord(end): f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"}
+
+
+def line(row: Any) -> str:
+    """Return a row as one line of JSON, without its line end."""
+    return json.dumps(row, ensure_ascii=False).translate(_ENDS)

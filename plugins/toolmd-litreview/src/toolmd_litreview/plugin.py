@@ -20,8 +20,7 @@ from toolmd_litreview.embedding import (
 )
 from toolmd_litreview.library import Library
 from toolmd_litreview.model import Model
-from toolmd_litreview.pace import RateLimiter
-from toolmd_litreview.pubmed import PubMed
+from toolmd_litreview.pubmed import PubMed, RateLimiter
 
 if TYPE_CHECKING:
     from toolmd.hooks import Guard

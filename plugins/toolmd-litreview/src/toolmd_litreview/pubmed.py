@@ -1,11 +1,12 @@
 """Ask PubMed through NCBI's E-utilities: search, links, and records by the history server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from threading import Lock
 from typing import Any
 
 from toolmd_litreview.configuration import Ncbi
-from toolmd_litreview.pace import RateLimiter
 from toolmd_litreview.paper import Paper
 from toolmd_litreview.records import PUBMED, Hits, read_hits, read_links, read_papers
 
@@ -19,6 +20,30 @@ _APART_S = 0.34
 """Three requests a second, NCBI's limit without a key."""
 _APART_WITH_KEY_S = 0.101
 """Ten a second, NCBI's limit with a key."""
+
+
+class RateLimiter:
+    """Starts requests one by one, at least some seconds apart."""
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        """Prepare the limiter; `clock` returns monotonic seconds."""
+        self._clock = clock
+        self._sleep = sleep
+        self._next = 0.0
+        self._lock = Lock()
+
+    async def wait(self, apart_s: float) -> None:
+        """Wait until the next request may start."""
+        with self._lock:
+            now = self._clock()
+            start = max(now, self._next)
+            self._next = start + apart_s
+        if start > now:
+            await self._sleep(start - now)
 
 
 class PubMed:

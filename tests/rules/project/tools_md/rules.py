@@ -68,7 +68,7 @@ def compensate(booking_id: str, amount: float) -> str:
     return f"{amount} for {booking_id}"
 
 
-def transfer(amount: float) -> str:
+def bank_transfer(amount: float) -> str:
     return f"{amount} sent"
 
 

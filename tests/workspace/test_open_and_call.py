@@ -63,9 +63,18 @@ def test_a_broken_file_next_to_good_ones_does_not_hinder_them(shop: Shop) -> Non
         assert ws.call_sync(name, {}).outcome == "failed"
 
 
+def test_a_plugin_that_is_no_python_is_reported_at_the_line_of_the_error(shop: Shop) -> None:
+    shop.write("tools_md/plugin.py", "import os\n\nx = 1 2\n")
+    shop.tool("one", "def one(): return {}")
+
+    (found,) = shop.open().diagnostics
+
+    assert (found.code, found.span.line) == ("broken-plugin", 3)
+
+
 def test_a_broken_plugin_of_a_folder_is_reported_once_and_its_tools_are_denied(shop: Shop) -> None:
     shop.write("toolmd.toml", 'tools = ["tools_md", "more_md"]')
-    shop.write("tools_md/plugin.py", "raise OSError('no database')")
+    shop.write("tools_md/plugin.py", "import os\n\nraise OSError('no database')")
     shop.tool("one", "def one(): return {}")
     shop.tool("two", "def two(): return {}")
     shop.write("more_md/three.tool.md", tool("three"))
@@ -75,7 +84,7 @@ def test_a_broken_plugin_of_a_folder_is_reported_once_and_its_tools_are_denied(s
     (found,) = ws.diagnostics
 
     assert (found.code, found.span.path) == ("broken-plugin", "tools_md/plugin.py")
-    assert "no database" in found.help
+    assert (found.span.line, "no database" in found.help) == (3, True)
     assert ws.call_sync("one", {}).outcome == "denied"
     assert ws.call_sync("one", {}, dry_run=True).outcome == "denied"
     assert ws.call_sync("three", {}).success

@@ -25,11 +25,23 @@ ASSESS_S = 30.0
 MAX_MESSAGE = 256 * 1024
 """The characters of a message that are searched."""
 DOUBT = (
-    "not", "n't", "dont", "didnt", "doesnt", "wont", "cant", "cannot", "no", "nope", "never",
-    "none", "nothing", "nobody", "neither", "nor", "without", "if", "whether", "unless", "should",
-    "maybe", "perhaps", "might", "almost", "rather", "instead", "later", "tomorrow", "someday",
-    "wait", "stop", "cancel", "skip", "skipped", "forget", "forgot", "against",
-    "hold off", "hold on", "thinking about", "wondering", "what", "why", "how", "said", "says",
+    "not", "n't", "dont", "didnt", "doesnt", "wont", "cant", "cannot", "havent", "hasnt", "hadnt",
+    "isnt", "arent", "wasnt", "werent", "couldnt", "wouldnt", "shouldnt", "aint",
+    "no", "nope", "never", "ever", "none", "nothing", "nobody", "neither", "nor", "without",
+    "except", "everything but", "all but", "hardly", "barely", "almost", "nearly",
+    "if", "whether", "unless", "should", "might", "may have", "must have", "will", "ll", "gonna",
+    "going to", "about to", "planning", "wants", "had to",
+    "would have", "would be", "d have", "could have", "can i", "could i", "may i",
+    "any idea", "has", "have i", "had i", "did i", "do i", "am i", "tell me", "what", "why", "how",
+    "maybe", "perhaps", "probably", "think", "thought", "guess", "believe", "doubt", "unsure",
+    "assume", "wish", "supposed", "supposedly", "apparently", "dreamed", "pretend",
+    "imagine", "example", "kidding", "joking",
+    "later", "tomorrow", "tonight", "soon", "someday", "last time", "remind me", "used to",
+    "rather", "instead", "wait", "stop", "stopped", "cancel", "skip", "skipped", "missed",
+    "refused", "forget", "forgot", "against", "delete", "remove", "undo",
+    "mistake", "wrong",
+    "hold off", "hold on", "thinking about", "wondering", "said", "says", "asked",
+    "he", "she", "they", "him", "his", "her", "their", "people", "someone", "somebody",
     "my husband", "my wife", "my partner", "my son", "my daughter", "my child", "my mother",
     "my mom", "my mum", "my father", "my dad", "my brother", "my sister", "my friend",
     "my neighbor", "my neighbour",
@@ -38,12 +50,15 @@ DOUBT = (
 
 _WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"[^.!?;\n…。！？；]*(?:\.(?=\w)[^.!?;\n…。！？；]*)*[.!?;\n…。！？；]*")  # noqa: RUF001
-_QUESTION = re.compile("[?？¿]")  # noqa: RUF001
+_QUESTION = re.compile(
+    r"[?？¿]|^\W*(?:is|are|was|were|do|does|did|when|where|which|who|whose)\b"  # noqa: RUF001
+)
+"""The mark of a question, or an English sentence that begins as one."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 """Letters of scripts without spaces between words."""
 _STATED = re.compile(r"(?:(?<!\S)[-\u2212](?=\d))?\w+(?:(?<=\d)[.,](?=\d)\w+)*")
 """A word of a value; a number has its sign, and its point or comma."""
-_REMARK = 3
+_REMARK = 4
 """The most words of a remark that takes back what was said before."""
 _ZEROS = re.compile(r"(?<=\d)\.0+$")
 
@@ -78,7 +93,8 @@ def pattern_of(keywords: tuple[str, ...], *, inflects: bool = True) -> re.Patter
 
     The words of a longer keyword must stand side by side.
     """
-    ways = []
+    ways: list[str] = []
+    tree: dict[str, Any] = {}
     for keyword in keywords:
         language, text = language_and_word(keyword)
         words = _WORD.findall(fold(text))
@@ -87,10 +103,24 @@ def pattern_of(keywords: tuple[str, ...], *, inflects: bool = True) -> re.Patter
         elif fold(text) == "n't":
             ways.append(r"(?<=n)['\u2019]t(?!\w)")
         elif words:
-            forms = (inflections(w) if inflects and language in {"", "en"} else [w] for w in words)
-            phrase = r"\W+".join(f"(?:{'|'.join(map(re.escape, form))})" for form in forms)
-            ways.append(rf"(?<!\w){phrase}(?!\w)")
+            below = tree
+            for word in words:
+                forms = inflections(word) if inflects and language in {"", "en"} else [word]
+                below = below.setdefault("|".join(map(re.escape, forms)), {})
+            below[""] = {}
+    if tree:
+        ways.append(rf"(?<!\w)(?:{_branches(tree)})")
     return re.compile("|".join(ways) or "(?!)")
+
+
+def _branches(tree: dict[str, Any]) -> str:
+    """Return the pattern of phrases that share their first words; the longest one is found."""
+    ways = []
+    for forms, below in tree.items():
+        longer = {word: rest for word, rest in below.items() if word}
+        more = rf"(?:\W+(?:{_branches(longer)}))" + "?" * ("" in below) if longer else ""
+        ways.append(rf"(?:{forms})(?!\w){more}")
+    return "|".join(ways)
 
 
 def says_any(message: str, keywords: tuple[str, ...]) -> bool:

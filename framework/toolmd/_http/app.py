@@ -56,7 +56,7 @@ class Server:
             found = metadata_of(issuers(), request.headers.get("host", ""))
             return Response(status_code=404) if found is None else JSONResponse(found)
 
-        metadata_paths = [METADATA, f"{METADATA}/mcp"]
+        metadata_paths = [] if mcp is None else [METADATA, f"{METADATA}/mcp"]
         others += [(OPEN, Route(path, metadata)) for path in metadata_paths]
         routes = [*self.api.routes(), *others, *console_routes()]
         self.routes = Routes(routes, self._running)

@@ -460,6 +460,16 @@ def reason(error: BaseException) -> str:
     return f"{text} ({frames[-1].filename}:{frames[-1].lineno})"
 
 
+def line_in(error: BaseException, path: str) -> int:
+    """Return the line of a file at which its import failed; 1 where it failed elsewhere."""
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return error.lineno or 1
+    lines = [
+        one.lineno for one in traceback.extract_tb(error.__traceback__) if one.filename == path
+    ]
+    return (lines and lines[-1]) or 1
+
+
 def _about(plugin: object) -> str:
     return (inspect.getdoc(plugin) or "").partition("\n")[0]
 

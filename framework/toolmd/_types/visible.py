@@ -4,15 +4,20 @@ import hashlib
 import re
 from json import dumps, loads
 from typing import Any
-from unicodedata import category
 
-_RANGES = (
-    *((0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2065, 0x2065)),
-    *((0x2800, 0x2800), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB)),
-    *((0xE0000, 0xE0FFF),),
+HIDDEN = (
+    r"\x00-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890-\u0891\u08e2"
+    r"\u115f-\u1160\u17b4-\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800"
+    r"\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd\U000110cd"
+    r"\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""What Unicode calls Default_Ignorable beside these categories, and the blank of Braille."""
-_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+"""The characters that can't be seen, as a class of a pattern; the console has the same ones.
+
+They are Unicode's controls, formats, surrogates, separators of lines and what it calls
+Default_Ignorable, and the blank of Braille.
+"""
+_HIDDEN = re.compile(f"[{HIDDEN}]")
+_HIDDEN_OR_BLANK = re.compile(rf"[{HIDDEN}\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _PRINTED = re.compile(r"[\x20-\x7e]*")
 _PLAIN = re.compile(r"(?![ \[{])(?!.* $)(?!.*(?:  |<U\+))(?:[^,:\n\r\"\\]|(?<=\d):(?=\d))+")
 """A text that needs no quotes: a colon stands only within a time."""
@@ -24,23 +29,17 @@ _HEAD = 500
 """The characters that it shows of a longer value."""
 
 
-def visible(text: str, and_also: str = "") -> str:
+def visible(text: str, *, blanks: bool = False) -> str:
     """Return a text with `<U+200B>` for each character that can't be seen.
 
     Args:
         text: The text.
-        and_also: A further category of Unicode whose characters are shown so.
+        blanks: Whether blanks other than the plain one are shown so, too.
     """
     if _PRINTED.fullmatch(text):
         return text
-    return "".join(
-        f"<U+{ord(sign):04X}>"
-        if (kind := category(sign)) in _CATEGORIES
-        or (kind == and_also and sign != " ")
-        or any(first <= ord(sign) <= last for first, last in _RANGES)
-        else sign
-        for sign in text
-    )
+    hidden = _HIDDEN_OR_BLANK if blanks else _HIDDEN
+    return hidden.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
 
 
 def value_text(value: Any, *, is_list: bool = False) -> str:
@@ -67,14 +66,14 @@ def value_text(value: Any, *, is_list: bool = False) -> str:
 
 def _scalar(value: Any) -> str:
     if isinstance(value, str) and _PLAIN.fullmatch(value) and not _is_json(value):
-        return visible(value, "Zs")
+        return visible(value, blanks=True)
     return _json(value)
 
 
 def _json(value: Any) -> str:
     """Return a value as JSON whose texts have nothing that can't be seen."""
     if isinstance(value, str):
-        return f'"{visible(_MARKS.sub(_escape, value), "Zs")}"'
+        return f'"{visible(_MARKS.sub(_escape, value), blanks=True)}"'
     if isinstance(value, list):
         return f"[{', '.join(map(_json, value))}]"
     if isinstance(value, dict):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from toolmd._load.build import Snapshot
 from toolmd._load.files import whole_file
-from toolmd._load.plugins import Plugins, broken_plugin, reason, several
+from toolmd._load.plugins import Plugins, broken_plugin, line_in, reason, several
 from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.code import Code
@@ -303,7 +303,9 @@ class Live:
         found = set(self.registry.diagnostics)
         for name, error in self.snapshot.plugins.broken():
             message = f"{name} can't be loaded, so calls to its folder's tools are denied"
-            found.add(whole_file(name, Code.BROKEN_PLUGIN, message, reason(error)))
+            told = whole_file(name, Code.BROKEN_PLUGIN, message, reason(error))
+            line = line_in(error, str(self.settings.root / name))
+            found.add(told._replace(span=told.span._replace(line=line, end_line=line)))
         if self.snapshot.plugins.implements("toolmd_dialects"):
             found.update(self.dialects.diagnostics)
         bindings = [b.binding for b in self._bound() if names is None or b.name in names]

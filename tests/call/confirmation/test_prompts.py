@@ -1,6 +1,11 @@
 """The prompt of a pending call names the tool and every argument, and no two values alike."""
 
 import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from unicodedata import category
 
 import pytest
 from hypothesis import example, given
@@ -94,3 +99,33 @@ def test_a_long_value_is_cut_with_its_length_and_its_hash(tool):
     prompt = prompt_of(tool("act").spec, {"x": "a" * 5000}, {"x": ""})
     assert "5000 characters, SHA-256 " in prompt
     assert len(prompt) < 700
+
+
+CONSOLE = Path(__file__).parents[3] / "framework/toolmd/_http/console/assets/parts.js"
+PRINT_HIDDEN = f"""
+import {{ visible }} from {json.dumps(CONSOLE.as_uri())};
+const signs = Array.from({{ length: 0x110000 }}, (_, number) => number);
+console.log(JSON.stringify(signs.filter((number) => {{
+  const sign = String.fromCodePoint(number);
+  return visible(sign) !== sign;
+}})));
+"""
+
+
+def hidden_in_the_console():
+    """Return the code points that the console shows by number, by node or from the pattern."""
+    if node := shutil.which("node"):
+        command = [node, "--input-type=module", "-e", PRINT_HIDDEN]
+        return set(json.loads(subprocess.run(command, capture_output=True, check=True).stdout))
+    (written,) = re.findall(r"HIDDEN = .*?(\[\\x00.*\])/gu", CONSOLE.read_text("utf-8"))
+    pattern = re.compile(re.sub(r"\\u\{(\w+)\}", lambda m: rf"\U{m[1]:0>8}", written))
+    return {n for n in range(0x110000) if pattern.fullmatch(chr(n))} - {*map(ord, "\t\n")}
+
+
+def test_the_console_hides_what_a_prompt_hides_except_tabs_and_line_breaks():
+    hidden = {n for n in range(0x110000) if visible(chr(n)) != chr(n)}
+    assert hidden_in_the_console() == hidden - {*map(ord, "\t\n")}
+    of_python = {n for n in range(0x110000) if category(chr(n)) in {"Cc", "Cf", "Cs", "Zl", "Zp"}}
+    assert of_python <= hidden
+    spaces = {n for n in range(0x110000) if category(chr(n)) == "Zs"} - {0x20}
+    assert {n for n in range(0x110000) if visible(chr(n), blanks=True) != chr(n)} == hidden | spaces

@@ -66,6 +66,12 @@ UNCLEAR = [
     "Log it. Log it? Log it.",
     "Log it. No, wait.",
     "Log it… actually no, leave it.",
+    "Turn it on and log it… actually don't bother.",
+    "Is it right to log it",
+    "I'll log it",
+    "I think I logged it",
+    "She logs it",
+    "I havent logged it",
 ]
 
 
@@ -97,7 +103,7 @@ def test_hardly_any_doubtful_message_is_clear_and_no_request_is_absent(file: str
         label, words, message = line.split("\t")
         found.append((label, asks_for((message,), tuple(words.split("|")))))
     clear = [label for label, clarity in found if clarity == "clear"]
-    assert clear.count("yes") / len(clear) >= 0.85
+    assert clear.count("yes") / len(clear) >= 0.9
     assert ("yes", "absent") not in found
 
 

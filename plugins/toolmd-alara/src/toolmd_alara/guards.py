@@ -63,14 +63,17 @@ def at_another_time(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
 _DANGER = re.compile(
     r"suicid|self.?harm|overdos|kill(?:ing)? myself|(?:hurt|harm|cut|cutt)(?:ing)? myself"
     r"|(?:end|ending|ended|take|taking) (?:it|things|everything|my (?:own )?life)\b"
-    r"|\b(?:die|dying|dead|death)\b|not wake|n'?t wake|wake up (?:again|tomorrow)"
+    r"|(?:to|i|i'?ll|will|wanna) die\b|dying(?! (?:to|of|my)\b)|(?:be|am|was|were) dead\b"
+    r"|not wake|n'?t wake|wake up (?:again|tomorrow)"
     r"|(?:be|being|live|living|go|going|keep going) (?:here |on )?any ?(?:more|longer)"
     r"|\b(?:can'?t|cannot) (?:go on(?! (?!like|any|living)\w)|take (?:it|this)|do this any)"
     r"|worth (?:living|it any)"
     r"|reason to (?:live|go on)|no point|give up|giving up|goodbye|disappear|burden|hopeless"
     r"|worthless"
     r"|on purpose|(?:all|whole|bottle|pack|\b[1-9]\d)(?: of| my| the)* ?\w* ?(?:pills|tablets)"
-    r"|jump(?:ing)? (?:off|in front)|hang(?:ing)? myself|better off without",
+    r"|jump(?:ing)? (?:off|in front)|hang(?:ing)? myself|better off without|will to live|\bkms\b"
+    r"|sterben|umbringen|selbstmord|suizid|mourir|me tuer|plus vivre|morir|matarme"
+    r"|想死|不想活|自杀",
     re.IGNORECASE,
 )
 

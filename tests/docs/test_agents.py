@@ -1,4 +1,4 @@
-"""The agents of the README run unchanged against servers that speak the protocols."""
+"""The agents of the pages run unchanged against servers that speak the protocols."""
 
 import json
 import os
@@ -15,8 +15,11 @@ from tests import warm_python
 
 from toolmd.testing import ModelServer, RawReply, asking
 
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
-FILES = dict(re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', README, re.DOTALL | re.MULTILINE))
+ROOT = Path(__file__).parents[2]
+PAGES = [(ROOT / page).read_text("utf-8") for page in
+         ("README.md", "docs/how-to/give-tools-to-a-model.md")]  # fmt: skip
+TITLED = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.DOTALL | re.MULTILINE)
+FILES = dict(found for page in PAGES for found in TITLED.findall(page))
 BOOKING = "- **Requires Confirmation**: true\n"
 """A further restriction, appended to the tool's file."""
 TABLE = {"guests": 4, "place": "terrace"}
@@ -25,7 +28,7 @@ PROMPT = "I'd like to book table: guests: 4, place: terrace. Is this correct? [y
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Return a project with the files of the README, whose tool always asks first."""
+    """Return a project with the files of the pages, whose tool always asks first."""
     for name, text in FILES.items():
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)

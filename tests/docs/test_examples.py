@@ -26,7 +26,7 @@ def pages() -> list[str]:
         for name in listed.stdout.splitlines()
         if "tests" not in Path(name).parts
         and not name.startswith(".")
-        and not name.endswith((".tool.md", ".skill.md"))
+        and not name.endswith((".tool.md", ".skill.md", ".chat.md"))
     )
 
 

@@ -7,6 +7,7 @@ import ast
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -19,10 +20,12 @@ from typer._click.exceptions import UsageError
 from typer.main import get_group
 
 from toolmd._cli.commands import ask_plugins, make_app
+from toolmd_alara.commands import commands
 
 APP = get_group(make_app())
 _ADDED, _HELD, _ = ask_plugins(ROOT)
-COMMANDS: dict[str, Any] = {**_ADDED, **APP.commands}
+_OF_ALARA = get_group(commands(datetime.now, None))
+COMMANDS: dict[str, Any] = {**_ADDED, **APP.commands, "alara": _OF_ALARA}
 """The commands of Toolmd, and of the plugins of this repository."""
 
 TEXTS = {file.name: file.text for file in read()}

@@ -90,7 +90,7 @@ def test_the_workspace_has_exactly_these_methods() -> None:
         "open", "close", "reload", "settings", "registry", "tools", "skills", "diagnostics",
         "plugins", "export", "exported", "watched", "on_change", "on_checked", "on_workspace_event",
         "check_soon", "overdue_imports", "call", "handle", "run", "dispatch", "system_prompt",
-        "diagnostics_of", "python_at", "runs", "suspended_tools",
+        "diagnostics_of", "python_at", "policy", "runs", "suspended_tools",
     }  # fmt: skip
 
 

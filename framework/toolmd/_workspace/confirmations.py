@@ -289,7 +289,8 @@ class Confirmations:
             by=who.name or who.user,
         )
         user = None if order.caller.user is None or approves else who.user
-        return await runs.settle(run_id, answer, key, user, approves=approves)
+        settle = runs._settle  # noqa: SLF001 - a host answers by `answer`, for the run's own user
+        return await settle(run_id, answer, key, user, approves=approves)
 
     async def _approves(
         self, confirmation_id: str, decision: Decision, who: Approver

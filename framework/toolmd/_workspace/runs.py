@@ -279,9 +279,9 @@ class Runs:
             NotFoundError: The run does not exist, or it has no open question.
             ToolmdError: several questions are open, and no key names one.
         """
-        return await self.settle(run_id, answer, key, user)
+        return await self._settle(run_id, answer, key, user)
 
-    async def settle(
+    async def _settle(
         self,
         run_id: str,
         answer: YesOrNo,

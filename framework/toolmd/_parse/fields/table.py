@@ -81,7 +81,14 @@ UNSUPPORTED = frozenset(
 
 _NAME = rows_of(CallSpec)
 *_HEAD, _TAGS = (*_NAME, *rows_of(FileSpec))
-_OF_TOOLS, _OF_SKILLS = rows_of(ToolCallSpec), rows_of(SkillSpec)
+
+
+def _with(rows: tuple[Row, ...], after: str, one: Row) -> tuple[Row, ...]:
+    """Return rows with one more behind that of an attribute."""
+    at = [row.attribute for row in rows].index(after) + 1
+    return (*rows[:at], one, *rows[at:])
+
+
 # fmt: off
 _PATIENT = Row(
     "boolean", "`yes` is read as `Requires Context: patient`.", "no", "Requires Patient Context",
@@ -97,13 +104,16 @@ _DISABLE = Row(
 TOOL_METADATA = SectionTable(
     "Metadata", "The tool's name and its requirements on the caller.", ("Meta", "Info"),
     needed=True,
-    fields=(*_HEAD, *_OF_TOOLS[:2], _PATIENT, *_OF_TOOLS[2:4], _TAGS, *_OF_TOOLS[4:]))
+    fields=(*_HEAD, *_with(_with(rows_of(ToolCallSpec), "requires_context", _PATIENT),
+                           "implemented_by", _TAGS)))
 SKILL_METADATA = SectionTable(
     "Metadata", "The skill's name and the tools and skills that it may use.", ("Meta", "Info"),
     needed=True,
-    fields=(*_HEAD, *_OF_SKILLS[:3], _PATIENT_FROM, *_OF_SKILLS[3:7], _DISABLE, *_OF_SKILLS[7:],
-            _TAGS))
-INVOCATION = (*_OF_SKILLS[6:], _DISABLE)
+    fields=(*_HEAD, *_with(_with(rows_of(SkillSpec), "context", _PATIENT_FROM),
+                           "model_invocation", _DISABLE), _TAGS))
+INVOCATION = tuple(row for row in SKILL_METADATA.fields if row.attribute in {
+    "model_invocation", "disable_model_invocation", "user_invocable", "allowed_tools",
+    "disallowed_tools"})
 """The rows that say who may start a skill and which tools it may use, as in Agent Skills."""
 SAFETY = SectionTable(
     "Safety", "Conditions for a call to run; checked on every call, through every interface.",
@@ -111,14 +121,13 @@ SAFETY = SectionTable(
 APPROVAL = SectionTable(
     "Approval", "Another person must approve a call; several in `### title` groups.",
     ("Approvals", "Four Eyes"), restricts=True, fields=rows_of(Approval), children="approvals")
-_OF_LIMITS = rows_of(Limits)
 _MAX_CALLS = Row(
     "count", "`3` is read as `Quota: 3 calls per conversation ever`.", "", "Max Calls", "max_calls",
     restricts=True,
     aliases=("Maximum Calls", "Max Call", "Max Number Of Calls", "Max Calls Per Conversation"))
 LIMITS = SectionTable(
     "Limits", "Limits on the time, size and number of calls.", restricts=True,
-    fields=(*_OF_LIMITS[:-2], _MAX_CALLS, *_OF_LIMITS[-2:]))
+    fields=_with(rows_of(Limits), "allowed_hours", _MAX_CALLS))
 _WHEN_TO_USE = SectionTable(
     "When to use", "Prose for the model, after the description in every export.",
     ("When to use it", "When to use this tool", "When to use this skill", "Usage"))

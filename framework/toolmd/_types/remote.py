@@ -50,7 +50,7 @@ def has_dots(path: str) -> bool:
     return any(_DOTS.fullmatch(segment) for segment in path.split("/"))
 
 
-_WRITTEN = re.compile(r"(?i:mcp)[ \t]+([a-z][a-z0-9_-]{0,63})[ \t]+([A-Za-z0-9_./:-]{1,128})")
+_WRITTEN_MCP = re.compile(r"(?i:mcp)[ \t]+([a-z][a-z0-9_-]{0,63})[ \t]+([A-Za-z0-9_./:-]{1,128})")
 
 
 class RemoteTool(NamedTuple):
@@ -68,5 +68,5 @@ class RemoteTool(NamedTuple):
 
 def read_remote_tool(text: str) -> RemoteTool | None:
     """Read `mcp SERVER TOOL`; None for anything else."""
-    match = _WRITTEN.fullmatch(text.strip())
+    match = _WRITTEN_MCP.fullmatch(text.strip())
     return RemoteTool(match[1], match[2]) if match is not None else None

@@ -51,6 +51,8 @@ WORK = {"book": "", "book_later": "await asyncio.sleep(0)", "book_safely": "awai
 POLICIES = {
     "book_slower": ("Rate", "## Limits\n\n- **Rate**: 1000000/s"),
     "book_few": ("Max Calls", "## Limits\n\n- **Max Calls**: 1000000"),
+    "book_counted": ("Quota", "## Limits\n\n- **Quota**: 1000000 calls per user ever"),
+    "book_own": ("a rule over the caller", '## Rules\n\n- `caller.user == "ana"`: Only Ana.'),
     "book_apart": ("Max Concurrent", "## Limits\n\n- **Max Concurrent**: 4"),
     "book_once": ("Idempotent `keyed`", ""),
     "book_asking": ("Requires Confirmation", "## Safety\n\n- **Requires Confirmation**: true"),

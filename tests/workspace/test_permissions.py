@@ -145,6 +145,17 @@ def test_a_fact_is_known_by_the_settings_or_by_requires_context(shop: Shop) -> N
         assert outcome(workspace) == "context_required"
 
 
+def test_a_new_fact_counts_at_once_and_another_type_of_one_after_a_restart(shop: Shop) -> None:
+    write(shop, "customer == caller.customer")
+    with shop.open() as workspace:
+        shop.write("toolmd.toml", SETTINGS.replace("facts = {", "facts = { zone = 'string',"))
+        workspace.reload()
+        assert not workspace.diagnostics
+        shop.write("toolmd.toml", SETTINGS.replace("facts = {", "facts = { zone = 'list',"))
+        workspace.reload()
+        assert [one.code for one in workspace.diagnostics] == ["weakened-settings"]
+
+
 def test_a_parameter_called_caller_or_now_is_read_by_no_expression(shop: Shop) -> None:
     for name, rule in (("caller", "caller.user == 'a'"), ("now", "now > 3"), ("now", "now() > t")):
         text = tool("refund", word(name) + word("t"), f"## Rules\n\n- `{rule}`: No.\n\n")

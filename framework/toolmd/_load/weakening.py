@@ -534,6 +534,11 @@ def _acts_for_more(old: Iterable[TokenSettings], new: Iterable[TokenSettings]) -
                for one in new)  # fmt: skip
 
 
+def _retypes(old: Mapping[str, str], new: Mapping[str, str]) -> bool:
+    """Return whether a fact has another type than before, or none."""
+    return any(new.get(name) != kind for name, kind in old.items())
+
+
 def _deletes(old: float | None, new: float | None) -> bool:
     return new is not None and (old is None or new < old)
 
@@ -545,8 +550,8 @@ _LOOSER: Mapping[str, Mapping[str, Callable[[Any, Any], bool]]] = {
         "sync": lambda old, new: old == "batch" and new == "none",
         "keep_days": _deletes,
     },
-    # Who a token stands for, and what its facts mean: any change may let somebody else through.
-    "identity": {"issuers": ne, "facts": ne},
+    # Who a token stands for, and what its facts mean: a change may let somebody else through.
+    "identity": {"issuers": ne, "facts": _retypes},
     "serve": {"tokens": _acts_for_more},
 }
 """For each setting that is a restriction, whether a new value drops it."""

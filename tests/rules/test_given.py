@@ -12,6 +12,7 @@ from tests.definitions import Folder, tool
 from toolmd import Workspace, parse_tool
 from toolmd._load.weakening import keep_stricter, weakened
 from toolmd._parse import tool_text
+from toolmd._workspace.examples import try_examples
 from toolmd.config import load_settings
 
 ID = "### order_id\n\n- **Type**: string\n- **Required**: true\n\n"
@@ -319,3 +320,11 @@ def test_another_lookup_is_weaker_and_the_old_one_stays(new: str, weaker: bool) 
     live = keep_stricter(old, now).spec
     assert old.given[0] in live.given
     assert {one.expression for one in old.rules} <= {one.expression for one in live.rules}
+
+
+def test_an_example_whose_order_is_not_here_is_validated(shop) -> None:
+    shown = '\n## Examples\n\n### One\n\n```json\n{"order_id": "o9", "amount": %s}\n```\n'
+    for amount, passes in ((5, True), (-5, False)):
+        workspace = shop(RULES + shown % amount)
+        (tried,) = try_examples(workspace.settings.root, ["refund"])
+        assert (tried.passed, tried.how) == (passes, "validated"), tried

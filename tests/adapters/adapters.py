@@ -7,7 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / ".venv-adapters"
-BESIDE = ("pytest", "pytest-xdist", "hypothesis", "langgraph-checkpoint-sqlite", "sybil")
+BESIDE = ("pytest", "pytest-rerunfailures", "pytest-xdist", "hypothesis",
+          "langgraph-checkpoint-sqlite", "sybil")  # fmt: skip
 
 PAGES = ("tests/docs/test_examples.py",)
 """Runs the pages that need a framework, among others."""
@@ -43,7 +44,8 @@ def main() -> int:
             print(f"{name}: {', '.join(sorted(releases))}", flush=True)
             hosts = {names[line.partition("==")[0]].replace("-", "_") for line in releases}
             words = [str(python), "-m", "pytest", "-q", "-n", "2", "-o", "addopts=",
-                     "-k", " or ".join(sorted(hosts)), "tests/adapters", *PAGES]  # fmt: skip
+                     "--reruns", "1", "-k", " or ".join(sorted(hosts)), "tests/adapters",
+                     *PAGES]  # fmt: skip
             failed |= subprocess.run(words, cwd=ROOT, check=False).returncode != 0
             tested |= releases
     return int(failed)

@@ -209,6 +209,6 @@ def claim(database: Database, *delivery: str) -> bool:
 
 
 def release(database: Database, *delivery: str) -> None:
-    """Give a claimed delivery back, which did not reach the person."""
+    """Delete the claim of a delivery that did not reach the person."""
     with database.writing() as db:
         db.execute("DELETE FROM delivery WHERE (person, what, due) = (?, ?, ?)", delivery)

@@ -81,7 +81,7 @@ has a variable, such as `TOOLMD_SAFETY_FLOOR`, which holds a list as words by co
 a table as JSON. The command line overrides the environment, which overrides the file.
 """
 VARIABLES = {
-    "TOOLMD_TOKEN": "The token over HTTP, 16 characters or more; without it, each start creates one.",
+    "TOOLMD_TOKEN": "The token over HTTP, 16 characters or more; if unset, each start creates one.",
     "TOOLMD_DEBUG": "If set, a command that crashes prints the whole traceback instead of a line.",
     "OPENROUTER_API_KEY": "OpenRouter's key; also for this machine where OPENAI_API_KEY is unset.",
     "OPENAI_API_KEY": "The key for every other endpoint.",

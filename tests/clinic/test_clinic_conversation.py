@@ -1,6 +1,5 @@
 """`toolmd test` replays a conversation at the desk."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ def test_a_conversation_at_the_desk_is_replayed():
     done = subprocess.run(
         [sys.executable, "-m", "toolmd", "test", "skills_md/conversations/desk.chat.md"],
         cwd=ROOT,
-        env={**os.environ, "CLINIC_NOW": "2026-03-02T08:00"},
         capture_output=True,
         text=True,
         check=False,

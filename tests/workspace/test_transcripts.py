@@ -63,11 +63,12 @@ def test_a_reply_and_a_yes_are_replayed_and_leave_nothing(tried, tmp_path):
 
 def test_dates_from_a_day_on_are_moved_to_come_on_the_same_weekday(tried):
     today = datetime.now().astimezone().date()
-    monday = today + timedelta(days=-today.weekday() % 7)
-    call = CALL.replace("Ana", "2020-01-08 2019-12-31 2020-02-30T")
-    turn = f"## On 2020-01-07\n\n{call}- greet: confirm, {monday + timedelta(days=2)}"
-    ((said, message),) = tried(f"- **As Of**: 2020-01-06\n\n{turn} 2019-12-31 2020-02-30T\n")
-    assert (said, message) == (f"On {monday + timedelta(days=1)}", "")
+    tuesday = today + timedelta(days=-today.weekday() % 7 + 1)
+    call = CALL.replace("Ana", "2020-01-07T09:00")
+    turn = f"## On 2020-01-07T09:00, not 2019-12-31 or 2020-02-30\n\n{call}"
+    expected = "- greet: confirm, name: 2020-01-07T09:00\n"
+    told = tried("- **As Of**: 2020-01-06\n", turn + expected)
+    assert told == [(f"On {tuesday}T09:00, not 2019-12-31 or 2020-02-30", "")]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from tests.command import apart
 
 def pytest_in(folder: Path) -> subprocess.CompletedProcess[str]:
     program = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
-    return apart(folder, sys.executable, "-c", program, "-q", "-p", "no:cacheprovider", "tests")
+    words = (sys.executable, "-c", program, "-q", "-p", "no:cacheprovider", "tests")
+    return apart(folder, *words, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
 
 
 def test_a_new_project_checks_and_calls_at_once(console, as_golden) -> None:

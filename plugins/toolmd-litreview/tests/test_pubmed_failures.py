@@ -33,16 +33,17 @@ OFFLINE = {
 }
 
 
-def test_a_server_that_stays_offline_fails_the_call_and_saves_nothing(call, ncbi, workspace):
+@pytest.mark.parametrize("fault", OFFLINE.values(), ids=OFFLINE)
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_server_that_stays_offline_fails_the_call_and_saves_nothing(
+    call, ncbi, workspace, fault, before
+):
     ncbi.add(11)
-    for name, fault in OFFLINE.items():
-        for before in (0, 1):
-            ncbi.faults[:] = [None] * before + [fault() for _ in range(40)]
-            result = call("search_pubmed", {"query": "x"}, budget=SHORT)
-            assert (result.success, result.outcome) == (False, "failed"), (name, before)
-            file = workspace.settings.state / "litreview.sqlite3"
-            assert not file.exists() or not stored(workspace), (name, before)
-            assert "secret" not in str(result.to_dict())
+    ncbi.faults += [None] * before + [fault() for _ in range(40)]
+    result = call("search_pubmed", {"query": "x"}, budget=SHORT)
+    assert (result.success, result.outcome) == (False, "failed")
+    assert not (workspace.settings.state / "litreview.sqlite3").exists() or not stored(workspace)
+    assert "secret" not in str(result.to_dict())
 
 
 def test_a_busy_server_is_asked_again_when_it_says(call, ncbi):

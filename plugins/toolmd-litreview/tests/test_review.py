@@ -152,7 +152,8 @@ def test_a_new_theme_comes_from_the_papers_left_over(call, searched, openai, wor
 def test_a_page_in_the_models_place_fails_the_call(call, searched, openai):
     short = Budget(10, 10_000, 400)
     for body in (PAGE, b"{}", b'{"choices": []}', b'{"choices": [null]}', b""):
-        openai.faults[:] = [Fault(200, body)] * 40
+        openai.faults.clear()
+        openai.faults += [Fault(200, body)] * 40
         result = call("prisma_check", {"cluster_id": searched[0]}, budget=short)
         assert result.outcome == "failed", body
 

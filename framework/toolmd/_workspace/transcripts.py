@@ -1,9 +1,10 @@
 """Replay a recorded conversation against a project, away from the project's own state.
 
 A transcript is a markdown file `NAME.chat.md`. Bullets above the first heading name the caller
-(`User`, `Roles`, `Context`), and a day `As Of`. Each `##` heading is what the user says. A fence below it is the
-model's reply, and the bullets are the expected outcome of each call, in order, with a text that
-the answer or the question must contain. Without a fence, the words decide what waits.
+(`User`, `Roles`, `Context`), and the day of its dates (`As Of`). Each `##` heading is what the user
+says. A fence below it is the model's reply, and the bullets are the expected outcome of each call,
+in order, with a text that the answer or the question must contain. Without a fence, the words
+decide what waits.
 """
 
 import json

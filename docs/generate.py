@@ -140,10 +140,14 @@ def expressions_page() -> str:
     """Build the page of the whole language of expressions from its table."""
     parts = [EXPRESSIONS]
     for subject, rows in functions.TABLE.items():
-        told = (
-            (f"`{row.names[0].lstrip('.')}`", "<br>".join(_signatures(row)), row.says)
-            for row in rows
-        )
+        first: dict[tuple[str, ...], str] = {}
+        told = []
+        for row in rows:
+            name = row.names[0].lstrip(".")
+            forms = tuple(_signatures(row))
+            like = first.setdefault(tuple(one.replace(name, "…") for one in forms), name)
+            types = "<br>".join(forms) if like == name else f"as `{like}`"
+            told.append((f"`{name}`", types, row.says))
         parts.append(f"## {subject}\n\n{table(('', 'types', 'meaning'), told)}")
     return "\n".join(parts)
 

@@ -27,7 +27,7 @@ HARMLESS = {
     ToolSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
                "implemented_by",
                "tags", "examples", "sections", "extra", "source"},
-    Schema: {"description", "has_default", "default", "unit", "has_example", "example",
+    Schema: {"description", "has_default", "default", "from_caller", "unit", "has_example", "example",
              "discriminator", "accepts_handle", "sent_in", "to_model"},
     SkillSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
                 "tags", "required_tools", "required_skills", "output", "workflow", "sections",

@@ -241,9 +241,10 @@ def test_an_expression_says_who_may(shop, tmp_path) -> None:
     one = ask(workspace).confirmation
     approve, manager = workspace.confirmations.approve_sync, {"roles": ["manager"]}
 
-    for context in ({}, {"limit": 499}, {"limit": "much"}):
+    for context in ({}, {"limit": 499}, {"limit": "much"}, {"limit": "499"}):
         assert code(approve(one.id, user="eve", context=context, **manager)) == "not_allowed"
-    assert code(approve(one.id, user="eve", context={"limit": 500}, **manager)) == "ok"
+    # As a caller's, a text becomes the number that the settings declare.
+    assert code(approve(one.id, user="eve", context={"limit": "500"}, **manager)) == "ok"
 
 
 def test_escalation_widens_who_may_at_its_time(shop, clock) -> None:

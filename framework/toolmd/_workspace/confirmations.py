@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from toolmd._types.call import NO_CONTEXT, Caller, Fact, host_name_of, run_of
 from toolmd._types.confirmation import UNDECIDED, Confirmation
 from toolmd._types.decision import OPERATOR, Approver, Decision
+from toolmd._types.identity import Identity
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
 from toolmd._types.stored import Crisis
@@ -177,6 +178,10 @@ class Confirmations:
             The call's Result, or a denial if this person can't decide it any more. Sensitive
             values of its data are hidden from everybody but the caller.
         """
+        if who.context:
+            identity = Identity.of(self._project.live.settings)
+            typed = identity.typed(Caller(who.user, who.context, roles=who.roles))
+            who = who._replace(context=typed.context)
         calls = (await self._project.dispatcher()).confirmations
         result = await self._decide_run(str(confirmation_id), decision, who)
         if result is None:

@@ -441,3 +441,20 @@ def test_no_note_speaks_of_what_the_source_has() -> None:
 
     assert not any("version" in text or "no name" in text for text in texts)
     assert not any(text.startswith("no description") for text in texts)
+
+
+def test_check_warns_of_each_restriction_that_no_field_holds() -> None:
+    field = {"type": "number", "multipleOf": 0.5, "not": {"const": 1.5}, "title": "A"}
+    pattern = {"type": "string", "pattern": "(?=x)`y"}
+    schema = {"type": "object", "properties": {"a": field, "b": pattern}, "minProperties": 1}
+    (draft,) = imported([function(schema)]).drafts
+    spec, found = parse_tool(draft.text, "do-it.tool.md")
+
+    assert spec is not None
+    lost = 'minProperties 1; a multipleOf 0.5; a not {"const": 1.5}; b pattern "(?=x)\'y"'
+    assert spec.extra == {"not_enforced": lost}
+    assert [(one.severity.value, "Not Enforced" in one.message) for one in found] == [
+        ("warning", True)
+    ]
+    (draft,) = imported([function({"type": "object", "properties": {"a": {"title": "A"}}})]).drafts
+    assert "Not Enforced" not in draft.text

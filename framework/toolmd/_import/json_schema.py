@@ -129,6 +129,9 @@ _FITS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+_OF_NESTED = {"values": "additionalProperties", "one_of": "oneOf"}
+
+
 class SchemaReader:
     """Reads the schemas of one document."""
 
@@ -198,10 +201,11 @@ class SchemaReader:
         self._unheld(flat, path)
         for attribute, fits in _FITS.items():
             if types and attribute in said and not {*types}.intersection(fits):
-                word = KEYWORDS[attribute].word if attribute in KEYWORDS else attribute
-                value = shown(said.pop(attribute)) if attribute in KEYWORDS else "left out"
-                self.tell(path, f"`{word}` does not fit {' or '.join(types)}: {value}")
-                said.pop(attribute, None)
+                row = KEYWORDS.get(attribute)
+                word = row.word if row else _OF_NESTED.get(attribute, attribute)
+                value = flat.get("anyOf" if word not in flat else word, said[attribute])
+                self.tell(path, f"`{word}` does not fit {' or '.join(types)}: {shown(value)}")
+                del said[attribute]
         return self._valued(flat, path, Schema(**said))
 
     def _nested(self, flat: Flat, path: str, place: Place | None) -> dict[str, Any]:

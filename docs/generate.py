@@ -1,6 +1,7 @@
 """Write the pages of docs/reference that come from the code; `make docs` runs it."""
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass
@@ -52,21 +53,20 @@ slots.filter(s, s.free).sortBy(s, s.time).first()
 - **Names** are the parameters, in steps also the saved results, and everywhere `now` and `caller`,
   [who calls](../how-to/state-who-may-call.md). A field is `slot.time`, and an
   item is `slots[0]`. `slot.?room` is an optional value, because the field may be absent.
-- **Numbers** of both kinds mix: `price * 2` works for 20 and for 20.5. An integer has 64 bits, and
-  a greater one is an error. So is a division by zero.
+- **Numbers** of both kinds mix: `price * 2` works for 20 and for 20.5. An integer of more than 64
+  bits is an error, and so is a division by zero.
 - **Unlike types** are never compared: `1 == '1'` is an error, and an error in a rule denies the
   call. `null` compares with anything.
-- **An optional value** comes from `first()`, `last()` and `.?`. A field of an optional value is
-  optional, too. As a result, an optional value is its value or `null`.
+- **An optional value** comes from `first()`, `last()` and `.?`. As a result, an optional value is
+  its value or `null`.
 - **Times** become ISO 8601 text as a result, and durations become text such as `90s`.
 - **Limits** are {MAX_LENGTH:,} characters, {MAX_DEPTH} levels, and for each evaluation
   {functions.MAX_STEPS:,} steps of loops and {functions.MAX_BYTES >> 20} MiB that it makes or reads.
   An expression that exceeds a limit has no value.
 
-CEL's unsigned integers, bytes, raw strings and bit functions are not part of the language, and
-neither is any function that is not below. In the tables, `T` and `B` are any type, `number` is an
-integer or a double, and `x` is a name that you choose for each item. `*` marks an argument that may
-be repeated.
+No other function of CEL is part of the language. In the tables, `T` and `B` are any type, `number`
+is an integer or a double, and `x` is a name that you choose for each item. `*` marks an argument
+that may be repeated.
 """
 DIAGNOSTICS = """# Diagnostics
 
@@ -120,7 +120,7 @@ def fields_page() -> str:
             elif section.fields:
                 parts.append(_field_table(section.fields))
     parts.append(f"## Fields of a parameter\n\n{_field_table(PARAMETER.fields)}")
-    keys = [(f"**{k.name}**", k.says, " or ".join(k.needs)) for k in STEP_KEYS.values()]
+    keys = [(f"**{k.name}**", k.says, ", ".join(k.needs)) for k in STEP_KEYS.values()]
     parts.append(f"## Keys of a step\n\n{table(('key', 'meaning', 'beside'), keys)}")
     return "\n".join(parts)
 
@@ -172,12 +172,17 @@ def diagnostics_page() -> str:
     return "\n".join([DIAGNOSTICS, *codes])
 
 
+USUAL = r"\n    (spec: The tool|settings: The project's settings|call: The call, with its caller)\."
+"""The arguments of hooks that need no sentence on their page."""
+
+
 def hooks_page() -> str:
     """Build the page of all hooks from their specifications."""
     parts = [f"# Hooks\n\n{doc(hooks).partition(chr(10))[2].strip()}\n"]
     for name, function in vars(hooks).items():
         if hasattr(function, "toolmd_spec"):
-            parts.append(f"## {name}\n\n{signature(name, function)}\n{doc(function)}\n")
+            says = re.sub(USUAL, "", doc(function)).removesuffix("\n\nArgs:")
+            parts.append(f"## {name}\n\n{signature(name, function)}\n{says}\n")
     return "\n".join(parts)
 
 

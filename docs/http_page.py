@@ -11,15 +11,13 @@ The API of `toolmd dev` and `toolmd serve --transport http`. For programs, `GET 
 returns it as OpenAPI 3.1, with a path of its own for each tool and skill.
 
 Every request needs the exact `Host` of the server and the token: `Authorization: Bearer TOKEN`. A
-body is `application/json` of at most 512 KiB; unknown keys are rejected. The token names the
-caller. The header `Toolmd-Context-Patient` states the fact `patient`, if the token allows its
-value. `Toolmd-Conversation` names the conversation, for a
-**Quota** per conversation.
-With the right `act_as`, `Toolmd-User` and `Toolmd-Roles` name the user that it calls for.
+body is `application/json` of at most 512 KiB, without unknown keys. The token names the caller. The
+header `Toolmd-Context-Patient` states the fact `patient`, if the token allows its value.
+`Toolmd-Conversation` names the conversation. With the right `act_as`, `Toolmd-User` and
+`Toolmd-Roles` name the user that it calls for.
 
-A token may `call`, `decide`, `operate` or `act_as`, as `serve.tokens` says; a JWT may what the
-table `[[identity.issuers]]` gives it. With `operate` it sees the pending calls, runs and events of
-all users, otherwise those of its own user. A request that needs another right is a 403
+[A token has rights](../how-to/tokens.md). With `operate` it sees the pending calls, runs and events
+of all users, otherwise those of its own user. A request that needs another right is a 403
 `not_permitted`, with the members `needs` and `may`.
 """
 ROUTES = """## Routes

@@ -400,18 +400,6 @@ class Api:
                 await self.workspace.runs.cancel(request.name, user=request.visible_user)
             ).to_dict()
 
-    @operation("GET /api/fleet", "operate", "Fleet")
-    async def show_fleet(self, _: ApiRequest) -> Any:
-        """Show the workers, what waits for them, schedules and used limits."""
-        return (await self.workspace.runs.fleet()).to_dict()
-
-    @operation("GET /api/runs/{id}", ANY, "Run")
-    async def show_run(self, request: ApiRequest) -> Any:
-        """Show a run step by step."""
-        with _not_found("unknown_run"):
-            view = await self.workspace.runs.get(request.name, user=request.visible_user)
-        return self._run_json(view, request)
-
     @operation("GET /api/diagnostics", "operate", "Diagnostics", query=FindingsPage)
     async def list_diagnostics(self, request: ApiRequest) -> Any:
         """List all findings."""

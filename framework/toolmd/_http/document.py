@@ -132,7 +132,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "Picture": {**TEXT, "description": "An SVG."},
     "RunEvents": _rows(run_id=TEXT, kind=TEXT, skill=TEXT, step=TEXT, title=TEXT, text=TEXT),
     "Health": _object(
-        {"status": {"enum": ["ok", "degraded"]}, "pending_changes": {"type": "integer"}},
+        {"status": {"enum": ["ok"]}, "pending_changes": {"type": "integer"}},
         "status", "pending_changes",
     ),
     "Ready": _object(

@@ -116,11 +116,6 @@ class Follower:
         workspace = self._workspace
         return bool(workspace.registry.pending_changes) and is_postgres(workspace.settings.store)
 
-    @property
-    def overdue(self) -> tuple[str, ...]:
-        """The workspace's Python that is past its deadline."""
-        return self._workspace.overdue_imports
-
     def step(self, now: float) -> float | None:
         """Reload where a burst is over; return the seconds to wait, None for the next event."""
         busy = self._busy()
@@ -178,13 +173,9 @@ class Watcher:
     def problem(self) -> str:
         """The reasons why changes are not live, a sentence each; empty where all are.
 
-        The files are polled since the system reports no changes, a reload failed, or Python is
-        past its `import_timeout`.
+        The files are polled since the system reports no changes, or a reload failed.
         """
-        late = self._follower.overdue
-        return "; ".join(
-            said for said in (self._events.problem, self._follower.failed, *late) if said
-        )
+        return "; ".join(said for said in (self._events.problem, self._follower.failed) if said)
 
     def start(self) -> None:
         """Begin to watch."""

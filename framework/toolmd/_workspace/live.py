@@ -275,8 +275,7 @@ class Live:
         """
         if self._found is None:
             found = self.look()
-            late = any(one.code is Code.IMPORT_TIMEOUT for one in found)
-            if late or self.snapshot.plugins.imports.overdue:
+            if any(one.code is Code.IMPORT_TIMEOUT for one in found):
                 return found
             self._found = found
         return self._found

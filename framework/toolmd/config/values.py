@@ -248,7 +248,6 @@ READERS: Mapping[str, Read] = {
     "serve.head_timeout": _count(1),
     "serve.body_timeout": _count(1),
     "serve.idle_timeout": _count(1),
-    "serve.drain_grace": _number(3600, "a number of seconds from 0 to 3600", zero=True),
     "serve.drain_timeout": _seconds,
     "serve.require_accepted": _flag,
     "check.ignore": _codes,

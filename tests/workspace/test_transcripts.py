@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmd._workspace.transcripts import replay
+from toolmd._workspace.examples import replay
 from toolmd.errors import ConfigError
 
 TOOL = """

@@ -11,10 +11,10 @@ from toolmd._import.names import shown, tool_name
 from toolmd._import.policy import Policy, policy_of, restricting
 from toolmd._import.report import ImportReport
 from toolmd._types.call_spec import Limits, Rule, Safety
-from toolmd._types.definition import Noun
 from toolmd._types.imported import Imported
 from toolmd._types.remote import read_remote_tool
 from toolmd._types.schema import Parameter, Schema
+from toolmd._types.tool import Noun
 
 _POLICY = "toolmd/policy"
 _WRAPPED = "toolmd/wrapped"

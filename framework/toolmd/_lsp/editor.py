@@ -24,8 +24,7 @@ from toolmd._lsp.page import Cursor, EditorPage, place_at
 from toolmd._lsp.project import EditorProject
 from toolmd._parse import format_text
 from toolmd._parse.fields.table import section_of
-from toolmd._types.diagnostic import Diagnostic
-from toolmd._types.source import Position, Span
+from toolmd._types.diagnostic import Diagnostic, Position, Span
 from toolmd.config import find_project
 
 

@@ -6,8 +6,7 @@ from lsprotocol import types
 
 from toolmd._lsp.page import EditorPage, Heading
 from toolmd._parse.fields.table import section_of
-from toolmd._types.diagnostic import Diagnostic, Edit, Severity
-from toolmd._types.source import Span
+from toolmd._types.diagnostic import Diagnostic, Edit, Severity, Span
 
 _SEVERITIES = {
     Severity.ERROR: types.DiagnosticSeverity.Error,

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from toolmd._types.schema import Parameter, Schema
-from toolmd._validation.identity import identity
+from toolmd._validation.keywords import identity
 
 
 def shapes_for(value: Mapping[str, Any], shape: Schema) -> tuple[Parameter, ...]:

@@ -11,8 +11,7 @@ from pydantic_core.core_schema import CoreSchema
 
 from toolmd._types.field import JsonType
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, Parameter, Schema
-from toolmd._validation.identity import identity
-from toolmd._validation.keywords import checks_of
+from toolmd._validation.keywords import checks_of, identity
 from toolmd._validation.one_of import shapes_for
 
 

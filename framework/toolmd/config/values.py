@@ -24,8 +24,7 @@ from toolmd._types.settings import (
 )
 from toolmd.config.identity import read_facts, read_issuers, read_roles
 from toolmd.config.origin import Origin
-from toolmd.config.servers import read_servers
-from toolmd.config.services import read_services
+from toolmd.config.services import read_servers, read_services
 from toolmd.errors import did_you_mean
 
 Read = Callable[[Any, Origin], Any]

@@ -1,9 +1,8 @@
-"""Run tools' Examples and recorded conversations as tests, away from the project's own state."""
+"""Run the Examples of tools' files as tests, away from the project's own state."""
 
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, NamedTuple
@@ -11,14 +10,13 @@ from typing import Any, Literal, NamedTuple
 from toolmd._store import MEMORY
 from toolmd._types.call_spec import language_and_word
 from toolmd._types.code import Code
-from toolmd._types.decision import Approver, Decision
 from toolmd._types.diagnostic import Severity
 from toolmd._types.registry import BoundTool, Implementation
 from toolmd._types.result import Result
 from toolmd._types.tool import Example, ToolSpec
 from toolmd._workspace.names import known_name
 from toolmd._workspace.workspace import Workspace
-from toolmd.errors import ConfigError, NotFoundError, ToolError
+from toolmd.errors import NotFoundError, ToolError
 
 SHOWN = 200
 """Characters of a value in the message of a failure."""
@@ -240,118 +238,3 @@ def _told(result: Result) -> str:
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-
-
-ENDING = ".chat.md"
-"""How the name of a transcript ends."""
-
-
-@dataclass(slots=True)
-class _Said:
-    """What the user says, the model's reply, and what must come of it."""
-
-    words: str
-    reply: list[str] = field(default_factory=list)
-    expected: list[tuple[str, str]] = field(default_factory=list)
-
-
-def replay(folder: Path | None, path: Path) -> Iterator[Tried]:
-    """Replay a transcript with an empty store, and yield how each of its turns went.
-
-    A transcript is a markdown file `NAME.chat.md`. Bullets above the first heading name the caller
-    (`User`, `Roles`, `Context`). Each `##` heading is what the user says. A fence below it is the
-    model's reply, and the bullets are the expected outcome of each call, in order, with a text
-    that the answer or the question must contain. Without a fence, the words decide what waits.
-
-    Raises:
-        ConfigError: The file has no turn, or its bullets do not name a caller.
-        OSError: The file can't be read.
-    """
-    first, *turns = _parse(path.read_text("utf-8"))
-    if not turns:
-        raise ConfigError(f"{path.name} has no turn. Begin each with `## What the user says`.")
-    caller = _read_caller(path.name, first.expected)
-    with TemporaryDirectory(prefix="toolmd-") as scratch:
-        overrides = {"state": scratch, "store": MEMORY}
-        with Workspace.open(folder, overrides=overrides) as workspace:
-            waiting: list[str] = []
-            for turn in turns:
-                why = _wrong(turn, _results(workspace, turn, caller, waiting))
-                yield Tried(path.name, turn.words, not why, "called", why)
-
-
-def _parse(text: str) -> list[_Said]:
-    """Return the head and each turn."""
-    found = [_Said("")]
-    fenced = False
-    for line in text.splitlines():
-        if line.startswith("```"):
-            fenced = not fenced
-        elif fenced:
-            found[-1].reply.append(line)
-        elif line.startswith("## "):
-            found.append(_Said(line[3:].strip()))
-        elif line.startswith("- "):
-            key, _, value = line[2:].replace("**", "").partition(":")
-            found[-1].expected.append((key.strip(), value.strip()))
-    return found
-
-
-def _read_caller(name: str, bullets: list[tuple[str, str]]) -> dict[str, Any]:
-    """Return the user, the roles and the context that the bullets of the head name."""
-    head = {key.casefold(): value for key, value in bullets}
-    if unknown := head.keys() - {"user", "roles", "context"}:
-        raise ConfigError(f"{name} names `{min(unknown)}`. A caller has User, Roles and Context.")
-    pairs = [pair.partition("=") for pair in _split(head.get("context", ""))]
-    if wrong := [key for key, equals, _ in pairs if not (key.strip() and equals)]:
-        raise ConfigError(f"{name} has the context `{wrong[0]}`. Write `Context: name=value`.")
-    return {
-        "user": head.get("user"),
-        "roles": _split(head.get("roles", "")),
-        "context": {key.strip(): value.strip() for key, _, value in pairs},
-    }
-
-
-def _split(text: str) -> list[str]:
-    """Return the parts between commas."""
-    return [one.strip() for one in text.split(",") if one.strip()]
-
-
-def _results(
-    workspace: Workspace, turn: _Said, caller: Mapping[str, Any], waiting: list[str]
-) -> list[Result]:
-    """Handle the reply, or decide the call that waits for the longest."""
-    if turn.reply:
-        reply = "\n".join(turn.reply)
-        options = {**caller, "message": turn.words, "conversation": "transcript"}
-        handled = workspace.handle_sync(reply, **options)
-        waiting += [one.id for one in handled.pending]
-        return list(handled.results)
-    if not waiting:
-        return []
-    asked = {one.id: one.prompt for one in workspace.confirmations.pending_sync()}
-    decision = Decision.from_words(turn.words, asked.get(waiting[0], ""))
-    if decision is None:
-        return []
-    who = Approver(caller["user"], roles=tuple(caller["roles"]))
-    result = workspace.confirmations.decide_sync(waiting.pop(0), decision, who)
-    if result.confirmation is not None:
-        waiting.insert(0, result.confirmation.id)
-    return [result]
-
-
-def _wrong(turn: _Said, results: list[Result]) -> str:
-    """Return how the results differ from what the turn expects; empty where they do not."""
-    if len(results) != len(turn.expected):
-        return f"expected {len(turn.expected)} results, got {len(results)}"
-    for (tool, expected), result in zip(turn.expected, results, strict=True):
-        outcome, _, text = expected.partition(",")
-        prompt = result.confirmation.prompt if result.confirmation else ""
-        error = f"{result.error.code}: {result.error.message}" if result.error else ""
-        data = json.dumps(result.data, ensure_ascii=False)
-        shown = " ".join((prompt, error, result.message, data, *result.notes))
-        if (tool, outcome.strip()) != (result.tool, result.outcome) or text.strip() not in shown:
-            return (
-                f"expected {tool}: {expected}, got {result.tool}: {result.outcome}, {shown[:400]}"
-            )
-    return ""

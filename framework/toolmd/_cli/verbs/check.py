@@ -298,12 +298,12 @@ def try_examples(
 
     Exit codes: 1 an example fails; 5 unknown tool.
     """
-    from toolmd._workspace import examples
+    from toolmd._workspace import examples, transcripts
 
-    files = [name for name in names or () if name.endswith(examples.ENDING)]
+    files = [name for name in names or () if name.endswith(transcripts.ENDING)]
     tools = [name for name in names or () if name not in files]
     tried = examples.try_examples(project, tools) if tools or not files else ()
-    tried += tuple(one for name in files for one in examples.replay(project, Path(name)))
+    tried += tuple(one for name in files for one in transcripts.replay(project, Path(name)))
     rows = []
     for one in tried:
         mark = paint("ok  ", "green") if one.passed else paint("FAIL", "red")

@@ -31,9 +31,8 @@ argument and each answer.
 CALLS = """A call or a run that ended is a 200 with any outcome: the model must read that a call was
 denied (`denied`) or is pending (`confirm`, `review`). With `wait: false`, a run goes on in the
 background after a 202 with its id. `POST /api/pending/{id}` takes the `decision` `approve`,
-`edit`, `reject` or `respond`. `/ready` is 503 from the signal to end on, while the store can't be
-reached, and with `serve.require_accepted` while a weaker policy waits for acceptance. `/health`
-says `degraded` if an import exceeded `import_timeout`.
+`edit`, `reject` or `respond`. `/ready` is 503 while the store can't be reached, and with
+`serve.require_accepted` while a weaker policy waits for acceptance.
 """
 PROBLEMS = """## Problems
 
@@ -57,8 +56,8 @@ CODES = {
     413: ("too_large",),
     415: ("unsupported_media_type",),
     421: ("foreign_host",),
-    500: ("internal_error", "cut_off"),
-    503: ("ending", "store_unreachable", "too_many_streams", "unavailable", "no_mcp"),
+    500: ("internal_error",),
+    503: ("store_unreachable", "too_many_streams", "unavailable", "no_mcp"),
 }
 EVENTS = """## Events
 

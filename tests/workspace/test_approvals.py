@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.definitions import Folder, tool
+from tests.definitions import Folder, skill, tool
 
 from toolmd import Decision, Workspace, parse_tool
 from toolmd._parse import parse_tool as read_tool
@@ -431,20 +431,10 @@ def test_the_callers_own_text_stands_before_the_arguments(shop) -> None:
     assert prompt.startswith("Refund 500 EUR? I'd like to refund: amount: 500, order_id: a-1.")
 
 
-SKILL = """# Refund twice
-
-Refunds an order.
-
-## Metadata
-
-- **Name**: refund_order
-- **Version**: 1.0.0
-- **Category**: shop
-- **Required Tools**: refund
-
-## Workflow
-
-1. **Refund**.
+SKILL = skill(
+    "refund_order",
+    "refund",
+    """1. **Refund**.
    - **Use**: refund
    - **With**:
      - amount: `amount`
@@ -452,19 +442,9 @@ Refunds an order.
    - **Save as**: refunded
 
 2. **Return**:
-   - refunded: `refunded`
-
-## Input Schema
-
-### amount
-
-- **Type**: number
-- **Required**: true
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-"""
+   - refunded: `refunded`""",
+    "- **amount** (number, required)",
+)
 
 
 def test_a_run_waits_for_the_approval_of_its_call(shop, tmp_path) -> None:

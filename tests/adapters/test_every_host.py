@@ -2,20 +2,22 @@
 
 import ast
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from clerks import USER, Clerk
 from shop import (
-    add_asking_skill,
-    add_many,
-    add_report,
+    BOTH_WAYS,
+    LOOK,
+    LOOKED,
+    REFUND,
+    REFUNDED,
     add_review,
-    calls_of,
     change,
     open_shop,
+    ran,
     write_shop,
 )
 
@@ -23,23 +25,7 @@ import toolmd
 from toolmd import Approver, Workspace
 
 HOSTS = {"pydantic_ai": "PydanticAI", "openai_agents": "OpenAIAgents", "langchain": "LangChain"}
-REFUND = ("refund", {"order": "A1", "amount": 120})
-REFUNDED = "refund ['A1', 120.0] by u1"
-LOOK = ("look", {"order": "A1"})
-LOOKED = "look ['A1', 1] by u1"
-BOTH_WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 Open = Callable[..., Clerk]
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Iterator[Workspace]:
-    """Return the open shop."""
-    folder = write_shop(tmp_path / "shop")
-    add_asking_skill(folder)
-    add_report(folder)
-    add_many(folder)
-    with open_shop(folder) as opened:
-        yield opened
 
 
 @pytest.fixture(params=HOSTS)
@@ -54,11 +40,6 @@ def clerk(ws: Workspace, host: str) -> Open:
     """Return what builds a clerk whose model makes these replies."""
     kind = getattr(import_module(f"clerk_{host}"), HOSTS[host])
     return lambda *replies, **fields: kind(fields.pop("ws", ws), list(replies), **fields)
-
-
-def ran(ws: Workspace) -> list[str]:
-    """Return the calls that ran."""
-    return calls_of(ws.settings.root)
 
 
 @BOTH_WAYS

@@ -7,4 +7,4 @@ AMOUNT = "- **amount** (integer): How much"
 
 def pay(section: str) -> str:
     """Return the definition with one more section: `## Limits` or `## Safety`."""
-    return tool("pay", AMOUNT, f"\n{section}\n", metadata="- **Idempotent**: keyed\n")
+    return tool("pay", f"{AMOUNT}\n\n{section}", metadata="- **Idempotent**: keyed\n")

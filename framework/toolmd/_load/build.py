@@ -120,7 +120,9 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     prompts, read = read_prompts(
         groups, reader, named.values(), reading.diagnostics, old.prompts if old is not None else {}
     )
-    changes, said = StoredChanges(store), (*plugins.diagnostics, *reading.diagnostics)
+    own = [group.folder.root for group in groups if group.package is None]
+    outdated = plugins.changed(settings.root, own)
+    changes, said = StoredChanges(store), (*plugins.diagnostics, *outdated, *reading.diagnostics)
     accepted, problem = frozenset[AcceptedKey](), ""
     if baseline is not None and old is None:
         try:

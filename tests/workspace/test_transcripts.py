@@ -3,6 +3,7 @@
 import pytest
 
 from toolmd._workspace.transcripts import replay
+from toolmd.errors import ConfigError
 
 TOOL = """
 # Greet
@@ -70,3 +71,20 @@ def test_a_reply_and_a_yes_are_replayed_and_leave_nothing(tried, tmp_path):
 def test_a_turn_that_goes_otherwise_is_told(tried, turn, why):
     ((_, message),) = tried(turn)
     assert message.startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("# Talk\n\n- **User**: ana\n", "talk.chat.md has no turn"),
+        ("- **Context**: patient\n\n## Hi\n", "talk.chat.md has the context `patient`"),
+        ("- **Context**: =P-1\n\n## Hi\n", "talk.chat.md has the context ``"),
+        ("- **Role**: desk\n\n## Hi\n", "talk.chat.md names `role`"),
+    ],
+)
+def test_a_transcript_that_can_not_be_replayed_says_why(tmp_path, text, why):
+    path = tmp_path / "talk.chat.md"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as raised:
+        next(replay(tmp_path, path))
+    assert str(raised.value).startswith(why)

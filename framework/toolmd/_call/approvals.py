@@ -94,7 +94,7 @@ def yes_of(one: Confirmation, who: Approver, now: dt.datetime) -> Approved:
     return Approved(who.user, who.roles, who.via, at, mine)
 
 
-def escalated(one: Confirmation, who: Approver, now: float) -> tuple[str, ...]:
+def roles_by_escalation(one: Confirmation, who: Approver, now: float) -> tuple[str, ...]:
     """Return the roles by which a person may approve only because nobody did for a time."""
     roles = {role for each in one.approvals for role in each.roles(now)} & {*who.roles}
     first = {role for each in one.approvals for role in each.roles(0)}

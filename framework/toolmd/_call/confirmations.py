@@ -9,7 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Protocol
 
-from toolmd._call.approvals import escalated, who_may, yes_of
+from toolmd._call.approvals import roles_by_escalation, who_may, yes_of
 from toolmd._call.arguments import mismatch
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Passage
@@ -192,10 +192,10 @@ class Confirmations:
         answered call never runs. Only its caller gets Sensitive values of its data.
         """
         call, result = await self._decide(confirmation_id, decision, who, on_event)
-        # The tool goes on after any decision on its server's question.
         if result.confirmation is not None:
             shown = result.confirmation.opened_for(who.user, who.roles, self._clock())
             result = result._replace(confirmation=shown)
+        # The tool goes on after any decision on its server's question.
         ran_nothing = call.asked is None and decision.kind in ("reject", "respond")
         if ran_nothing or call.caller.user == who.user:
             return result
@@ -325,9 +325,8 @@ class Confirmations:
             approves = one.kind == "review" and bool(one.approvals) and key is None
             given = None
             if approves and not withdrawn:
-                await self._dispatcher.find(call)
                 given = yes_of(one, who, self._now())
-                if more := escalated(one, who, given.at):
+                if more := roles_by_escalation(one, who, given.at):
                     by = {**by, "approval_escalated": ", ".join(more)}
             if call.asked is None and decision.kind == "reject":
                 await self._reject(one)

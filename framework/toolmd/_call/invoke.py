@@ -213,8 +213,8 @@ async def start(
 
 
 @coroutine
-def _continued(running: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[Any, Any, Any]:
-    """Return what a coroutine returns whose first step was made; `waits_for` came out of it."""
+def _run_on(running: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[Any, Any, Any]:
+    """Run a coroutine on after its first step, which waits for `waits_for`; return its value."""
     try:
         while True:
             try:
@@ -324,7 +324,7 @@ class Work:
         except StopIteration as done:
             return done.value
         async with asyncio.timeout_at(ends) as self.limit:
-            return await _continued(running, waits_for)
+            return await _run_on(running, waits_for)
 
     async def do(self, arguments: Arguments) -> Any:
         """Return the value of a tool with batches or tries. Raises what its last try raised."""

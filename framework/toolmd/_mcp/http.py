@@ -57,7 +57,7 @@ class McpEndpoint:
         token = AccessToken(token="", client_id=repr(whose), scopes=[])
         scope = {**scope, "user": AuthenticatedUser(token)}
         if scope["method"] == "POST":
-            body, receive = await _received(receive)
+            body, receive = await _receive_all(receive)
             found = answer_unreadable(body.decode("utf-8", errors="replace"))
             if isinstance(found, JSONRPCResponse):
                 answer = found.model_dump(by_alias=True, mode="json")
@@ -66,7 +66,7 @@ class McpEndpoint:
         await self._manager.handle_request(scope, receive, send)
 
 
-async def _received(receive: Any) -> tuple[bytes, Any]:
+async def _receive_all(receive: Any) -> tuple[bytes, Any]:
     """Return the body of a request, up to its limit, and what receives it again."""
     messages, body, more = [], b"", True
     while more and len(body) <= MAX_BODY:

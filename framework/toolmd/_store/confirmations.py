@@ -48,7 +48,7 @@ class ConfirmationStore(StorePart):
             tx.execute(
                 "INSERT INTO confirmation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 one.id, one.call.tool, one.call.caller.user, one.call.host_name, same, one.state,
-                now,                now + (one.expires - one.created), _data(one),
+                now, now + (one.expires - one.created), _data(one),
             )  # fmt: skip
             tx.execute("DELETE FROM confirmation WHERE expires < ?", now - KEPT_S)
             _clean(tx, now)

@@ -18,6 +18,7 @@ from toolmd._types.decision import Approver, Decision
 from toolmd._types.result import Result
 from toolmd._workspace.examples import Tried
 from toolmd._workspace.workspace import Workspace
+from toolmd.errors import ConfigError
 
 ENDING = ".chat.md"
 """How the name of a transcript ends."""
@@ -36,15 +37,13 @@ def replay(folder: Path | None, path: Path) -> Iterator[Tried]:
     """Replay a transcript with an empty store, and yield how each of its turns went.
 
     Raises:
+        ConfigError: The file has no turn, or its bullets do not name a caller.
         OSError: The file can't be read.
     """
     first, *turns = _parse(path.read_text("utf-8"))
-    head = {key.casefold(): value for key, value in first.expected}
-    caller = {
-        "user": head.get("user"),
-        "roles": _listed(head.get("roles", "")),
-        "context": dict(pair.split("=", 1) for pair in _listed(head.get("context", ""))),
-    }
+    if not turns:
+        raise ConfigError(f"{path.name} has no turn. Begin each with `## What the user says`.")
+    caller = _read_caller(path.name, first.expected)
     with TemporaryDirectory(prefix="toolmd-") as scratch:
         overrides = {"state": scratch, "store": MEMORY}
         with Workspace.open(folder, overrides=overrides) as workspace:
@@ -71,7 +70,23 @@ def _parse(text: str) -> list[_Said]:
     return found
 
 
-def _listed(text: str) -> list[str]:
+def _read_caller(name: str, bullets: list[tuple[str, str]]) -> dict[str, Any]:
+    """Return the user, the roles and the context that the bullets of the head name."""
+    head = {key.casefold(): value for key, value in bullets}
+    if unknown := head.keys() - {"user", "roles", "context"}:
+        raise ConfigError(f"{name} names `{min(unknown)}`. A caller has User, Roles and Context.")
+    pairs = [pair.partition("=") for pair in _split(head.get("context", ""))]
+    if wrong := [key for key, equals, _ in pairs if not (key.strip() and equals)]:
+        raise ConfigError(f"{name} has the context `{wrong[0]}`. Write `Context: name=value`.")
+    return {
+        "user": head.get("user"),
+        "roles": _split(head.get("roles", "")),
+        "context": {key.strip(): value.strip() for key, _, value in pairs},
+    }
+
+
+def _split(text: str) -> list[str]:
+    """Return the parts between commas."""
     return [one.strip() for one in text.split(",") if one.strip()]
 
 

@@ -281,9 +281,12 @@ def _text(page: Page, entry: Node, _whole: None) -> Template:
     return read_template(page, Mark(text, entry.value.line, entry.value.column))
 
 
+_APPROVAL = {row.attribute: row for row in APPROVAL.fields}
+
+
 def _approvers(page: Page, entry: Node, _whole: None) -> tuple[str, ...] | Expression | None:
     try:
-        read = read_approvers(page, APPROVAL.fields[1], entry)
+        read = read_approvers(page, _APPROVAL["by"], entry)
     except Unread as unread:
         _report(page, entry, f"{unread}")
         return None
@@ -299,7 +302,7 @@ def _term(page: Page, entry: Node, _whole: None) -> float | None:
 
 def _escalations(page: Page, entry: Node, _whole: None) -> tuple[Escalation, ...] | None:
     try:
-        return read_escalations(page, APPROVAL.fields[-1], entry)
+        return read_escalations(page, _APPROVAL["escalate"], entry)
     except Unread as unread:
         _report(page, entry, f"{unread}")
         return None

@@ -364,7 +364,7 @@ class Plugins:
     def changed(self, project: Path, read: Sequence[Path]) -> Iterator[Diagnostic]:
         """Yield a warning for each plugin whose Python is not the one that runs.
 
-        Python below the folders `read` is left out: each snapshot imports it anew.
+        Python below the folders `read` is left out: each snapshot imports it again.
         """
         told = set()
         for name, path in self._changed:

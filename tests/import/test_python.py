@@ -268,7 +268,7 @@ def test_each_part_of_a_docstring_reaches_the_model_once(tmp_path: Path, style: 
     with Workspace.open(tmp_path) as workspace:
         offered = str(workspace.export("openai"))
 
-    assert [" ".join(one.schema.description.split()) for one in spec.parameters] == [
+    assert [" ".join(one.shape.description.split()) for one in spec.parameters] == [
         "The customer's number.",
         "How many orders.",
     ]

@@ -137,10 +137,7 @@ def test_a_folder_with_a_definitions_name_is_reported(console) -> None:
 def test_a_folder_without_definitions_is_reported(console) -> None:
     (console.folder / "a").mkdir()
     typed = console("check", "a")
-    assert (
-        typed.err
-        == "Nothing to check: there are no `*.tool.md`, `*.skill.md` or `*.prompt.md` files.\n"
-    )
+    assert typed.err == "Nothing to check: there are no `*.tool.md` or `*.skill.md` files.\n"
     assert typed.code == 0
 
 

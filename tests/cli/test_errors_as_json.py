@@ -11,7 +11,6 @@ FAILING: dict[str, tuple[str, int]] = {
     "init": ("init tools_md/sell_flowers.py", 2),
     "new tool": ("new tool sell-flowers", 2),
     "new skill": ("new skill make-bouquet", 2),
-    "new prompt": ("new prompt class", 2),
     "new plugin": ("new plugin json", 2),
     "import": ("import python nowhere.py", 5),
     "check": ("check nowhere", 5),

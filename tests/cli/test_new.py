@@ -62,28 +62,6 @@ def test_a_new_tool_of_a_function_that_is_there_is_drafted_from_it(shop) -> None
     assert shop("call", "water_plants", "bed=1").out == "true\n"
 
 
-def test_a_new_prompt_is_canonical_and_is_shown_checked_and_formatted(shop) -> None:
-    typed = shop("new", "prompt", "greet-warmly")
-    file = shop.folder / "tools_md" / "greet-warmly.prompt.md"
-    assert typed.code == 0, typed.err
-    assert shop("new", "prompt", "greet_warmly").code == 2
-    text = file.read_text()
-    assert shop("fmt", "--check", str(file)).code == 0
-    assert shop("check", str(file)).code == 0
-    shown = json.loads(shop("show", "greet_warmly", "--json").out)
-    assert (shown["kind"], list(shown["input_schema"]["properties"])) == ("prompt", ["text"])
-    assert shown == json.loads(shop("show", "--file", str(file), "--json").out) | {
-        "source": shown["source"]
-    }
-    assert shop("show", "greet_warmly").out.startswith("# Greet Warmly\n")
-    file.write_text(text.replace("## Arguments", "<!-- why -->\n\n## Args"))
-    assert shop("fmt", str(file)).code == 0
-    assert file.read_text().replace("<!-- why -->\n\n", "") == text
-    file.write_text(text.replace("{text}", "{txet}"))
-    assert "error[prompt-argument]" in shop("check", str(file)).out
-    assert shop("export", "openai", "--file", str(file)).code == 1
-
-
 @pytest.mark.parametrize("kind", ["tool", "skill"])
 def test_a_new_definition_is_canonical_and_its_test_passes(shop, kind: str) -> None:
     typed = shop("new", kind, "water-plants")

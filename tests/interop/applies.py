@@ -3,9 +3,8 @@
 from fnmatch import fnmatchcase
 
 REASONS: dict[str, tuple[str, ...]] = {
-    "a prompt is one text, and asks nobody": (
-        "prompts-get-embedded-resource:prompts-get-embedded-resource",
-        "prompts-get-with-image:prompts-get-with-image",
+    "the server has no prompts: a skill is read as a resource": (
+        "prompts-*:*",
         "input-required-result-non-tool-request:sep-2322-non-tool-incomplete",
     ),
     "the resources are the skills' files, which `sep-2640-*` and the Inspector read instead": (

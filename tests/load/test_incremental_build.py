@@ -69,7 +69,6 @@ class Edited(Project):
             lambda: self.write(self.path(".tool.md"), f"# Broken {more}\n"),
             lambda: self.write(self.path(".py"), f"def one(): return '{more}'\n"),
             lambda: self.write(self.path(".skill.md"), self.skill(more)),
-            lambda: self.write(self.path(".prompt.md"), f"# Ask\n\n{more}\n\n## Prompt\n\nHi\n"),
             lambda: self.write("toolmd.toml", f"plugins = []\n# {more}\nimport_timeout = 7\n"),
             lambda: self.write("tools_md/plugin.py", f"# {more}\n"),
             self.remove,
@@ -115,9 +114,8 @@ def seen(snapshot: Snapshot) -> dict[str, Any]:
     every = {**registry.tools, **registry.skills}
     return {
         "bound": {n: (b.hash, b.target, b.stale, b.diagnostics) for n, b in every.items()},
-        "order": [*registry.tools, *registry.skills, *registry.prompts],
+        "order": [*registry.tools, *registry.skills],
         "findings": registry.diagnostics,
-        "prompts": {name: str(spec) for name, spec in registry.prompts.items()},
         "pending": registry.pending_changes,
         "stamp": snapshot.stamp[:-1],
         "links": snapshot.links,

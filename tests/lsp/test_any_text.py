@@ -55,7 +55,7 @@ TEXTS = st.lists(st.lists(PIECES, max_size=4).map("".join), max_size=12).map("\n
 )
 @given(
     TEXTS,
-    st.sampled_from(["tool", "skill", "prompt"]),
+    st.sampled_from(["tool", "skill"]),
     st.integers(0, 15),
     st.integers(0, 40),
     st.sampled_from([*types.PositionEncodingKind]),

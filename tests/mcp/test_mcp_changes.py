@@ -48,9 +48,7 @@ def test_a_subscriber_is_notified_of_a_new_snapshot_once(
         heard: list[str] = []
         async with (
             Client(server.low) as client,
-            client.listen(
-                tools_list_changed=True, resources_list_changed=True, prompts_list_changed=True
-            ) as stream,
+            client.listen(tools_list_changed=True, resources_list_changed=True) as stream,
         ):
             await server.changed()
             add_tool(workspace)
@@ -64,9 +62,9 @@ def test_a_subscriber_is_notified_of_a_new_snapshot_once(
 
     heard, listed = asyncio.run(run())
 
-    # Two snapshots, three lists each; a client may fold what it has not read yet.
-    assert set(heard) == {"ToolsListChanged", "ResourcesListChanged", "PromptsListChanged"}
-    assert len(heard) <= 6
+    # Two snapshots, two lists each; a client may fold what it has not read yet.
+    assert set(heard) == {"ToolsListChanged", "ResourcesListChanged"}
+    assert len(heard) <= 4
     assert {"shout", "whisper"} <= listed
 
 
@@ -80,7 +78,7 @@ def test_a_client_of_the_old_era_is_notified_of_a_new_snapshot_once(
         async def hear(message: Any) -> None:
             if isinstance(message, types.ServerNotification):
                 heard.append(message.method)
-                if "prompts" in message.method:
+                if "resources" in message.method:
                     every.set()
 
         async with Client(server.low, mode="legacy", message_handler=hear) as client:
@@ -96,9 +94,7 @@ def test_a_client_of_the_old_era_is_notified_of_a_new_snapshot_once(
 
     heard, listed = asyncio.run(run())
 
-    assert heard == [
-        f"notifications/{kind}/list_changed" for kind in ("tools", "resources", "prompts")
-    ]
+    assert heard == [f"notifications/{kind}/list_changed" for kind in ("tools", "resources")]
     assert "shout" in listed
 
 

@@ -20,7 +20,6 @@ COMMANDS = {
         "init": "new:init",
         "new tool": "new:new_tool",
         "new skill": "new:new_skill",
-        "new prompt": "new:new_prompt",
         "new plugin": "new:new_plugin",
         "import": "importing:import_",
         "check": "check:check",
@@ -65,7 +64,7 @@ COMMANDS = {
 }
 """The place in `toolmd._cli.verbs` of each verb, by heading, in the order of `--help`."""
 GROUPS = {
-    "new": "Write a new tool, skill, prompt or plugin.",
+    "new": "Write a new tool, skill or plugin.",
     "tokens": "Make tokens for `toolmd serve` over HTTP.",
 }
 """The help of each group that is no verb itself."""

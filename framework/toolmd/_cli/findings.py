@@ -84,8 +84,7 @@ def _project(folder: Path | None, named: Sequence[Path] = ()) -> tuple[Findings,
         kept = tuple(d for d in found if d not in state)
         notes = (*(d.message for d in state), *_changed_under_runs(workspace))
         bare = _without_python(workspace, at if alone else workspace.tools)
-        prompts = counted(len(workspace.registry.prompts), "prompt")
-        looked_at = f"{tools}, {skills}" + (f", {prompts}" if workspace.registry.prompts else "")
+        looked_at = f"{tools}, {skills}"
         return Findings(root, kept, looked_at, None, notes, bare), [*named, *python]
 
 

@@ -14,7 +14,6 @@ from toolmd._parse import decode, lint_tool, parse_skill, parse_tool
 from toolmd._parse.writing.formatter import PARSERS, AnyDefinition, kind_of
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.prompt import PromptSpec
 from toolmd._types.remote import read_operation, read_remote_tool
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -69,7 +68,7 @@ def spec_of(name: str) -> AnyDefinition:
 
 def implementation_of(spec: AnyDefinition, name: str) -> tuple[str, str]:
     """Return the kind and the target of a definition's implementation; its Python is not run."""
-    if name == STDIN or isinstance(spec, PromptSpec):
+    if name == STDIN:
         return "none", ""
     from toolmd._load.binding import Place, read_beside
 

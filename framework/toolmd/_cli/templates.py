@@ -5,7 +5,6 @@ from typing import Any
 
 from toolmd._cli.single_file import parse
 from toolmd._parse import new_text
-from toolmd._types.prompt import PromptSpec
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
@@ -99,8 +98,6 @@ def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:
     spec, diagnostics = parse(text, path)
     assert spec is not None, diagnostics
     files = {path: text}
-    if isinstance(spec, PromptSpec):
-        return files
     if kind == "tool":
         files[f"{folder}/{name}.py"] = python_text(spec)
     return {**files, f"tests/test_{name}.py": test_text(spec)}

@@ -15,7 +15,6 @@ from toolmd._export.function import (
 )
 from toolmd._export.mcp import skill_result
 from toolmd._types.model_view import seen_shape
-from toolmd._types.prompt import PromptSpec
 from toolmd._types.registry import AnySpec, Bound
 from toolmd._types.result import Outcome
 from toolmd._types.skill import SkillSpec
@@ -37,11 +36,8 @@ def list_entry(bound: Bound[Any]) -> dict[str, Any]:
     return {**entry, "stale": True} if bound.stale else entry
 
 
-def describe(spec: "AnySpec | PromptSpec", kind: str, target: str) -> dict[str, Any]:
+def describe(spec: "AnySpec", kind: str, target: str) -> dict[str, Any]:
     """Return the JSON of a definition, with the kind and the place of its implementation."""
-    if isinstance(spec, PromptSpec):
-        source = {"path": spec.source.path, "line": spec.source.line}
-        return {**spec.canonical, "hash": spec.hash, "source": source}
     if kind == "none" and isinstance(spec, SkillSpec) and spec.executable:
         kind = "steps"
     runs = {"kind": kind, "target": target} if target else {"kind": kind}

@@ -20,9 +20,7 @@ from toolmd._load.reading import (
     DefinitionReader,
     Entry,
     Reading,
-    ReadPrompt,
     first_of_each_name,
-    read_prompts,
 )
 from toolmd._load.resources import SnapshotResources
 from toolmd._load.skills import Checks, has_errors
@@ -53,8 +51,6 @@ class Snapshot:
     """What the implementations share."""
     entries: Mapping[str, Entry]
     """The definitions as they were read, by path."""
-    prompts: Mapping[str, ReadPrompt]
-    """The prompts as they were read, by path."""
     kept: Kept
     """What is in force, and which edits wait to be accepted."""
     stamp: tuple[Any, ...]
@@ -117,9 +113,6 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     groups, around = scan(settings, plugins, store, old, settled_ns)
     reading = Reading(reader, cache, old.entries if old is not None else None)
     named, broken = parse(reading, groups)
-    prompts, read = read_prompts(
-        groups, reader, named.values(), reading.diagnostics, old.prompts if old is not None else {}
-    )
     own = [group.folder.root for group in groups if group.package is None]
     outdated = plugins.changed(settings.root, own)
     changes, said = StoredChanges(store), (*plugins.diagnostics, *outdated, *reading.diagnostics)
@@ -147,11 +140,10 @@ def build(  # noqa: PLR0913 - by keyword, but for two
         found = whole_file(FILE, Code.UNREADABLE_SETTINGS, problem, help_, Severity.WARNING)
         registry = replace(registry, diagnostics=(*registry.diagnostics, found))
     reading.save(checks.done, fresh=checks.fresh)
-    registry = replace(registry, prompts=MappingProxyType(prompts))
-    files = [(g.folder.definitions, g.folder.modules, g.folder.prompts) for g in groups]
+    files = [(g.folder.definitions, g.folder.modules) for g in groups]
     digests = {name: one.digest for name, one in kept.named.items()}
     stamp = files, registry.diagnostics, digests, plugins.installed
-    return Snapshot(registry, settings, groups, around, reading.entries, read, kept, stamp)
+    return Snapshot(registry, settings, groups, around, reading.entries, kept, stamp)
 
 
 def scan(

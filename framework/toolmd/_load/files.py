@@ -25,7 +25,6 @@ INSTALLED = frozenset({"site-packages", "dist-packages"})
 
 DefinitionKind = Literal["tool", "skill"]
 SUFFIXES: dict[str, DefinitionKind] = {".tool.md": "tool", ".skill.md": "skill"}
-PROMPT_SUFFIX = ".prompt.md"
 
 
 class File(NamedTuple):
@@ -52,7 +51,6 @@ class Folder:
     shown: str
     definitions: list[tuple[DefinitionKind, File]] = field(default_factory=list)
     modules: list[File] = field(default_factory=list)
-    prompts: list[File] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     links: list[Path] = field(default_factory=list)
     """The files that are symbolic links: what they lead to may change."""
@@ -245,7 +243,7 @@ class _Walk:
         """Read a file, unless it is no definition, no Python or can't be read."""
         folder, name, place = self._folder, entry.name, entry.path
         shown = _printable(f"{self._below}{'/'.join(parts)}")
-        if not name.endswith((*SUFFIXES, PROMPT_SUFFIX, ".py")):
+        if not name.endswith((*SUFFIXES, ".py")):
             _notice(folder, entry, shown, self._real)
         elif _readable(folder, entry, shown, self._real) and (
             read := read_file(folder, place, shown)
@@ -261,8 +259,6 @@ class _Walk:
         path = file.path
         if path.endswith(".py"):
             self._folder.modules.append(file)
-        elif path.endswith(PROMPT_SUFFIX):
-            self._folder.prompts.append(file)
         else:
             kind: DefinitionKind = "tool" if path.endswith(".tool.md") else "skill"
             self._folder.definitions.append((kind, file))

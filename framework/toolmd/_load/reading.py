@@ -1,4 +1,4 @@
-"""Read definitions and prompts through the cache or the parser, each file's bytes once."""
+"""Read definitions through the cache or the parser, each file's bytes once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from toolmd._load.cache import (
     NONSENSE,
@@ -25,7 +25,6 @@ from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 
 if TYPE_CHECKING:
-    from toolmd._types.prompt import PromptSpec
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
 
@@ -46,11 +45,6 @@ class DefinitionReader(Protocol):
         self, kind: DefinitionKind, data: bytes, path: str
     ) -> tuple[AnySpec | None, tuple[Diagnostic, ...]]:
         """Read a definition; never raises for its author's mistake."""
-
-    def parse_prompt(
-        self, data: bytes, path: str
-    ) -> tuple[PromptSpec | None, tuple[Diagnostic, ...]]:
-        """Read a prompt; never raises for its author's mistake."""
 
     def check_skill(
         self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool
@@ -239,52 +233,3 @@ def _same_name(first: Entry, second: Entry) -> Diagnostic:
 def _place(definition: Entry) -> str:
     package = definition.group.package
     return definition.file.path + (f" of the plugin {package}" if package else "")
-
-
-class ReadPrompt(NamedTuple):
-    """A prompt's file and what was read of it."""
-
-    file: File
-    spec: PromptSpec | None
-    said: tuple[Diagnostic, ...]
-
-
-def read_prompts(
-    groups: Iterable[Group],
-    reader: DefinitionReader,
-    definitions: Iterable[Entry],
-    diagnostics: list[Diagnostic],
-    before: Mapping[str, ReadPrompt],
-) -> tuple[dict[str, PromptSpec], dict[str, ReadPrompt]]:
-    """Return the prompts by name and by path, and add what is wrong to `diagnostics`.
-
-    `before` are those read last, by path: a file that has not changed is not read again. A skill
-    goes before a prompt of its name, and the first of two prompts before the second.
-    """
-    taken = {one.name: one.file.path for one in definitions if one.kind == "skill"}
-    prompts: dict[str, PromptSpec] = {}
-    read: dict[str, ReadPrompt] = {}
-    for file in [file for group in groups for file in group.folder.prompts]:
-        last = before.get(file.path)
-        one = last if last is not None and last.file is file else _read(file, reader)
-        read[file.path], spec = one, one.spec
-        diagnostics += one.said
-        if spec is None:
-            continue
-        if (first := taken.setdefault(spec.name, file.path)) is not file.path:
-            message = (
-                f"{spec.name} is the name of two definitions: {first} stays, {file.path} does not "
-                "load"
-            )
-            help_ = "give one of them another Name, or remove it"
-            diagnostics.append(whole_file(file.path, Code.DUPLICATE_NAME, message, help_))
-        else:
-            prompts[spec.name] = spec
-    return prompts, read
-
-
-def _read(file: File, reader: DefinitionReader) -> ReadPrompt:
-    try:
-        return ReadPrompt(file, *reader.parse_prompt(file.data, file.path))
-    except Exception as error:  # noqa: BLE001 - a fault of ours in one file costs that file only
-        return ReadPrompt(file, None, (fault(file, error),))

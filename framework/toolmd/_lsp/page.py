@@ -34,7 +34,7 @@ class EditorPage:
 
     @property
     def kind(self) -> str | None:
-        """`tool`, `skill` or `prompt`; None for any other file."""
+        """`tool` or `skill`; None for any other file."""
         return kind_of(self.path.lower())
 
     def position(self, line: int, column: int) -> types.Position:

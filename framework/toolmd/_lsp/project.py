@@ -92,14 +92,12 @@ class EditorProject:
         """Return the diagnostics of an unsaved text; a skill is checked against the tools.
 
         Args:
-            kind: `tool`, `skill` or `prompt`.
+            kind: `tool` or `skill`.
             text: The text.
             path: The path of its file.
         """
         data = text.encode("utf-8", "surrogatepass")
         reader = reader_of(self._workspace and Identity.of(self._workspace.settings))
-        if kind == "prompt":
-            return reader.parse_prompt(data, path)[1]
         spec, found = reader.parse(kind, data, path)
         if isinstance(spec, SkillSpec) and not any(d.severity is Severity.ERROR for d in found):
             bound = self._workspace.skills.get(spec.name) if self._workspace is not None else None

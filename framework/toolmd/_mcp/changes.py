@@ -12,7 +12,6 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
-    PromptsListChanged,
     ResourcesListChanged,
     ToolsListChanged,
 )
@@ -152,7 +151,6 @@ class ListChanges:
         self._told = state
         await self._bus.publish(ToolsListChanged())
         await self._bus.publish(ResourcesListChanged())
-        await self._bus.publish(PromptsListChanged())
         await asyncio.gather(*(self._notify(one) for one in list(self._connections)))
 
     async def _notify(self, connection: Connection) -> None:
@@ -161,7 +159,6 @@ class ListChanges:
             async with asyncio.timeout(_NOTIFY_S):
                 await connection.send_tool_list_changed()
                 await connection.send_resource_list_changed()
-                await connection.send_prompt_list_changed()
         except TimeoutError:
             logger.warning("a client does not read what it is notified of")
         except Exception:

@@ -16,7 +16,6 @@ from pydantic import ValidationError
 from toolmd._mcp.callers import Callers
 from toolmd._mcp.calls import Calls
 from toolmd._mcp.changes import ListChanges
-from toolmd._mcp.prompts import Prompts
 from toolmd._mcp.skills import EXTENSION, Skills, UriParams
 from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
@@ -28,7 +27,6 @@ INSTRUCTIONS = (
 )
 _LISTS = (
     "tools/list",
-    "prompts/list",
     "resources/list",
     "resources/templates/list",
     "resources/read",
@@ -50,7 +48,6 @@ class McpServer:
         self.changes = ListChanges(workspace)
         self.calls = Calls(workspace, who, self.changes)
         self.skills = Skills(workspace)
-        self.prompts = Prompts(workspace, self.skills)
         self.low: Server[Any] = _Low(
             NAME,
             version=version("toolmd"),
@@ -63,8 +60,6 @@ class McpServer:
             on_list_resources=self.skills.list_resources,
             on_list_resource_templates=self.skills.list_templates,
             on_read_resource=self.skills.read_resource,
-            on_list_prompts=self.prompts.list_prompts,
-            on_get_prompt=self.prompts.get_prompt,
             on_subscriptions_listen=self.changes.listen,
         )
         self.low.extensions[EXTENSION] = {"directoryRead": True}
@@ -100,7 +95,7 @@ class _Low(Server[Any]):
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
         options = notification_options or NotificationOptions(
-            tools_changed=True, resources_changed=True, prompts_changed=True
+            tools_changed=True, resources_changed=True
         )
         return super().create_initialization_options(options, experimental_capabilities, extensions)
 

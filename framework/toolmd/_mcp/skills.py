@@ -24,7 +24,6 @@ from mcp.types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from toolmd._export.agentskills import folder
 from toolmd._mcp.callers import RequestContext
 from toolmd._types.registry import Registry
 from toolmd._workspace import Workspace
@@ -91,8 +90,7 @@ class ServedSkill:
         self.files = files
         self.uri = files[0].uri
         self.name = files[0].folder.removeprefix(SCHEME)
-        head, self.body = _parted(files[0].text or "")
-        self.frontmatter = _frontmatter(head, self.name)
+        self.frontmatter = _frontmatter(_head(files[0].text or ""), self.name)
 
     @property
     def resources(self) -> list[Resource]:
@@ -108,11 +106,11 @@ class ServedSkill:
         return {"uri": self.uri, "frontmatter": self.frontmatter, "resources": resources}
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """Return the front matter of a text, which may be empty, and the rest."""
+def _head(text: str) -> str:
+    """Return the front matter of a text, which may be empty."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     parts = text.split("---\n", 2)
-    return (parts[1], parts[2].strip()) if len(parts) > 2 and not parts[0] else ("", text.strip())  # noqa: PLR2004
+    return parts[1] if len(parts) > 2 and not parts[0] else ""  # noqa: PLR2004
 
 
 def _frontmatter(head: str, name: str) -> dict[str, Any]:
@@ -173,17 +171,6 @@ class Skills:
         if skill is None:
             raise unknown(params.uri, "No skill is served at")
         return _fresh(ctx, {"skill": skill.entry})
-
-    def body_of(self, name: str) -> str | None:
-        """Return the text of a skill without front matter; None if it is not served.
-
-        Of two skills whose names give the same folder, only the first one is served.
-        """
-        names = (one for one in self._workspace.skills if folder(one) == folder(name))
-        if next(names, None) != name:
-            return None
-        skill = self.skills.get(f"{SCHEME}{folder(name)}/SKILL.md")
-        return None if skill is None else skill.body
 
     async def list_resources(
         self, ctx: RequestContext, params: PaginatedRequestParams | None

@@ -1,7 +1,6 @@
 """The parser: turn markdown text into a typed spec and diagnostics; run no code, never raise."""
 
 from toolmd._parse.page import decode
-from toolmd._parse.prompt import parse_prompt
 from toolmd._parse.prose_policy import lint_tool
 from toolmd._parse.skill import parse_skill
 from toolmd._parse.tool import parse_tool
@@ -13,7 +12,6 @@ __all__ = [
     "format_text",
     "lint_tool",
     "new_text",
-    "parse_prompt",
     "parse_skill",
     "parse_tool",
     "skill_text",

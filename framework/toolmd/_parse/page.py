@@ -19,7 +19,7 @@ class NamePlace(NamedTuple):
     """A name where it is declared or used."""
 
     kind: NameKind
-    """A `definition` is a tool, a skill or a prompt; a `section` is one of a workflow."""
+    """A `definition` is a tool or a skill; a `section` is one of a workflow."""
     name: str
     """As the spec has it."""
     place: Position

@@ -106,9 +106,6 @@ class Code(StrEnum):
     PROSE_POLICY = "prose-policy", "The prose states a restriction that no field enforces."
     NO_PARAMETERS_READ = "no-parameters-read", "Nothing in this section was read as a parameter."
 
-    # Prompts
-    PROMPT_ARGUMENT = "prompt-argument", "A prompt's text and its arguments do not fit."
-
     # Steps
     UNKNOWN_STEP_KEY = "unknown-step-key", "A step has no key of this name."
     TWO_ACTIONS = "two-actions", "A step has several actions. Make a step for each."

@@ -22,7 +22,6 @@ from toolmd._types.pending_change import PendingChange
 if TYPE_CHECKING:
     # They need pydantic, and a process's first call should not wait for its import.
     from toolmd._types.asked import Asked
-    from toolmd._types.prompt import PromptSpec
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
 
@@ -254,8 +253,6 @@ class Registry:
     """The diagnostics of all files."""
     pending_changes: tuple[PendingChange, ...] = ()
     """The policy changes that weaken and wait for `toolmd accept`."""
-    prompts: "Mapping[str, PromptSpec]" = field(default_factory=dict)
-    """The prompts without errors, by name."""
 
 
 class PluginInfo(NamedTuple):

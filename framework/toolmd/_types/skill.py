@@ -364,8 +364,7 @@ class SkillSpec(FileSpec):
         "boolean", "Whether a model may start it; `no`: only people and programs start it.",
         "yes", restricts=True, compared="claim")] = True
     user_invocable: Annotated[bool, Row(
-        "boolean",
-        "Whether it is offered to people: as a prompt over MCP, with a form in the console.",
+        "boolean", "Whether the console offers a form to start it.",
         "yes", restricts=True, compared="claim")] = True
     allowed_tools: Annotated[tuple[str, ...], Row(
         "patterns",

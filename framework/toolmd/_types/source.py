@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-SUFFIXES: Mapping[str, str] = {".tool.md": "tool", ".skill.md": "skill", ".prompt.md": "prompt"}
+SUFFIXES: Mapping[str, str] = {".tool.md": "tool", ".skill.md": "skill"}
 """The ends of the names of definitions, each with the kind of definition."""
 
 

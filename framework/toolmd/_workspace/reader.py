@@ -15,7 +15,6 @@ from toolmd._types.identity import Identity
 from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
 
 if TYPE_CHECKING:
-    from toolmd._types.prompt import PromptSpec
     from toolmd._types.skill import SkillSpec
     from toolmd._types.tool import ToolSpec
 
@@ -63,18 +62,6 @@ class FileReader:
         tool, more = parse_tool(text, path, identity=self.identity)
         policy = lint_tool(tool, text) if tool is not None else ()
         return tool, (*said, *more, *policy)
-
-    def parse_prompt(
-        self, data: bytes, path: str
-    ) -> tuple[PromptSpec | None, tuple[Diagnostic, ...]]:
-        """Read a prompt; never raises for its author's mistake."""
-        from toolmd._parse import decode, parse_prompt
-
-        text, said = decode(data, path)
-        if text is None:
-            return None, said
-        prompt, more = parse_prompt(text, path)
-        return prompt, (*said, *more)
 
     def check_skill(
         self, spec: SkillSpec, tools: ToolSpecs, skills: SkillSpecs, *, implemented: bool

@@ -133,7 +133,7 @@ def _summary(found: Any, bare: str, *, fix: bool) -> list[str]:
     if found.diagnostics:
         lines = [f"Found {summary(found.diagnostics)}.{f' {bare}' if bare else ''}"]
     elif found.looked_at == "0 files":
-        lines = ["Nothing to check: there are no `*.tool.md`, `*.skill.md` or `*.prompt.md` files."]
+        lines = ["Nothing to check: there are no `*.tool.md` or `*.skill.md` files."]
     elif bare:
         lines = [f"{paint('No errors', 'yellow', sys.stderr)}: {found.looked_at}. {bare}"]
     else:

@@ -122,15 +122,11 @@ def write_exported(exported: Exported, folder: Path, *, force: bool) -> list[Pat
 
 def _export_file(target: str, file: str, notes: list[str], *, skills: bool) -> Any:
     from toolmd._cli.single_file import implementation_of, spec_of
-    from toolmd._types.prompt import PromptSpec
     from toolmd._types.tool import ToolSpec
 
     spec = spec_of(file)
     if isinstance(spec, ToolSpec):
         return export_specs(target, [spec])
-    if isinstance(spec, PromptSpec):
-        help_ = f"`toolmd show --file {file}` shows it"
-        stop(ExitCode.USAGE, f"{file} is a prompt, which people choose over MCP", help_)
     row = find_target(target)
     has_python = implementation_of(spec, file)[0] != "none"
     whole = row is not None and row.prose_skills

@@ -177,7 +177,7 @@ def _read_by_plugin(found: Import, kind: str, source: str, folder: Path | None) 
             stop(
                 ExitCode.FINDINGS,
                 f"the plugin returned the file name {name!r}",
-                "it must return NAME.tool.md, NAME.skill.md or NAME.prompt.md",
+                "it must return NAME.tool.md or NAME.skill.md",
             )
 
 

@@ -59,11 +59,6 @@ def new_skill(name: NameArgument, *, project: Path | None) -> Answer:
     return _new("skill", name, project)
 
 
-def new_prompt(name: NameArgument, *, project: Path | None) -> Answer:
-    """Write a prompt, which people choose over MCP."""
-    return _new("prompt", name, project)
-
-
 def new_plugin(
     name: NameArgument,
     folder: Annotated[

@@ -59,7 +59,7 @@ def _runs(entry: dict[str, Any], spec: AnySpec) -> str:
 def show(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="A tool, skill or prompt.", autocompletion=named),
+        typer.Argument(metavar="NAME", help="A tool or skill.", autocompletion=named),
     ] = None,
     *,
     file: Annotated[
@@ -73,7 +73,7 @@ def show(
     json: bool,
     project: Path | None,
 ) -> Answer:
-    """Show one tool, skill or prompt in full, in its canonical form.
+    """Show one tool or skill in full, in its canonical form.
 
     Exit codes: 1 the file of --file has errors, 5 unknown name.
     """
@@ -90,24 +90,19 @@ def show(
     else:
         with open_workspace(project) as workspace:
             folded = str(name).replace("-", "_")
-            prompts = workspace.registry.prompts
             if bound := workspace.tools.get(folded) or workspace.skills.get(folded):
                 spec, described = bound.spec, describe_bound(bound)
-            elif prompt := prompts.get(folded):
-                spec, described = prompt, describe(prompt, "none", "")
             else:
-                names = (*workspace.tools, *workspace.skills, *prompts)
-                unknown(str(name), names, workspace)
+                unknown(str(name), (*workspace.tools, *workspace.skills), workspace)
     if json:
         return Answer(described)
     # Only here: the writers come with the parser.
-    from toolmd._parse.writing.texts import prompt_text, skill_text, tool_text
+    from toolmd._parse.writing.texts import skill_text, tool_text
 
-    writers = {"tool": tool_text, "skill": skill_text, "prompt": prompt_text}
-    write: Any = writers[spec.kind]
-    source, behind = described["source"], described.get("implementation")
+    write: Any = skill_text if spec.kind == "skill" else tool_text
+    source, behind = described["source"], described["implementation"]
     lines = [f"{source['path']}:{source['line']}"]
-    lines += [f"runs: {behind['kind']} {behind.get('target', '')}".strip()] if behind else []
+    lines.append(f"runs: {behind['kind']} {behind.get('target', '')}".strip())
     lines.append(f"hash: {described['hash']}")
     return Answer(described, for_people(write(spec).rstrip("\n")), lines)
 

@@ -336,9 +336,7 @@ def open_definition(
             Code.EMPTY_FILE,
             Mark("", 1, 1),
             "the file is empty",
-            "begin with `# Title`, a paragraph and `## Prompt`"
-            if kind == "prompt"
-            else f"run `toolmd new {kind} NAME` for a file to start from",
+            f"run `toolmd new {kind} NAME` for a file to start from",
         )
         return None, tuple(page.diagnostics)
     front = read_front_matter(page)

@@ -173,7 +173,6 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
         return
     below = section.mark.line + 1 if section else 0
     mark = section.mark if section else Mark("", definition.document.mark.line, 1)
-    missing = [row for row in _DEFAULTS if definition.kind != "prompt"]
     entry = fields.entry("name")
     if entry is not None and values.get("name"):
         written = page.mark(values["name"], entry.value.line, entry.value.column)
@@ -183,11 +182,11 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
     else:
         fallback = mended_name(PurePath(page.path).name.split(".")[0] or "tool")
         values.setdefault("name", fallback)
-        if missing and (not page.has_errors or entry is None):
+        if not page.has_errors or entry is None:
             fix = _filled(page, entry, below, f"**Name**: {fallback}")
             what = f"Name is missing; '{fallback}', from the file's name, is used"
             page.warn(Code.MISSING_NAME, mark, what, f"add `- **Name**: {fallback}`", fix)
-    for name, code, default in missing:
+    for name, code, default in _DEFAULTS:
         if values.get(name.lower()):
             continue
         values[name.lower()] = default

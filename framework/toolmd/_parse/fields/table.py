@@ -1,4 +1,4 @@
-"""The sections of a tool, a skill and a prompt, in the order of a file, and the rows of each.
+"""The sections of a tool and a skill, in the order of a file, and the rows of each.
 
 The rows of Metadata, Safety and Limits stand at the fields of their classes.
 """
@@ -175,19 +175,8 @@ SKILL = (
             ("Data", "The content of the data."),
             ("Error", "The content of an error.")))),
 )
-PROMPT = (
-    SectionTable("Metadata", "The prompt's name.", ("Meta", "Info"), fields=_NAME),
-    SectionTable(
-        "Arguments", "One `### name` for each value that the user supplies.",
-        ("Args", "Parameters", "Params", "Inputs", "Input", "Input Schema"),
-        fields=PARAMETER.fields, children="parameters"),
-    SectionTable(
-        "Prompt",
-        "The text for the model; `{argument}` becomes the value, `\\{argument}` stays as it is.",
-        ("Text", "Template", "Message"), needed=True),
-)
 # fmt: on
-TABLES: dict[str, tuple[SectionTable, ...]] = {"tool": TOOL, "skill": SKILL, "prompt": PROMPT}
+TABLES: dict[str, tuple[SectionTable, ...]] = {"tool": TOOL, "skill": SKILL}
 _SECTIONS = {
     kind: {fold(name): table for table in tables for name in (table.name, *table.aliases)}
     for kind, tables in TABLES.items()
@@ -195,7 +184,7 @@ _SECTIONS = {
 
 
 def section_of(kind: str, title: str) -> SectionTable | None:
-    """Find the section that a heading names in a `tool`, a `skill` or a `prompt`."""
+    """Find the section that a heading names in a `tool` or a `skill`."""
     return _SECTIONS[kind].get(fold(title))
 
 

@@ -7,18 +7,16 @@ from toolmd._parse.blocks import Block, Bullets, Comment, Paragraph, Table
 from toolmd._parse.document.front_matter import front_comments
 from toolmd._parse.outline import outline, source_lines
 from toolmd._parse.page import Page, Places
-from toolmd._parse.prompt import parse_prompt
 from toolmd._parse.skill import parse_skill
 from toolmd._parse.tool import parse_tool
 from toolmd._parse.words import comments, fold, heading_text
-from toolmd._parse.writing.texts import prompt_text, skill_text, tool_text
+from toolmd._parse.writing.texts import skill_text, tool_text
 from toolmd._types.diagnostic import Diagnostic
-from toolmd._types.prompt import PromptSpec
 from toolmd._types.skill import SkillSpec
 from toolmd._types.source import SUFFIXES
 from toolmd._types.tool import ToolSpec
 
-AnyDefinition = ToolSpec | SkillSpec | PromptSpec
+AnyDefinition = ToolSpec | SkillSpec
 
 
 class Parser(Protocol):
@@ -30,11 +28,11 @@ class Parser(Protocol):
         """Return the spec, or None if any diagnostic is an error; and the diagnostics."""
 
 
-PARSERS: Mapping[str, Parser] = {"tool": parse_tool, "skill": parse_skill, "prompt": parse_prompt}
+PARSERS: Mapping[str, Parser] = {"tool": parse_tool, "skill": parse_skill}
 
 
 def kind_of(path: str) -> str | None:
-    """Return the kind that a file's name states: `tool`, `skill` or `prompt`; None for others."""
+    """Return the kind that a file's name states: `tool` or `skill`; None for others."""
     return next((kind for suffix, kind in SUFFIXES.items() if path.endswith(suffix)), None)
 
 
@@ -46,7 +44,7 @@ def format_text(text: str, path: str) -> str | None:
 
     Args:
         text: the content of the file.
-        path: the file's path; its suffix says whether it is a tool, a skill or a prompt.
+        path: the file's path; its suffix says whether it is a tool or a skill.
 
     Returns:
         The canonical text, or None if the text has an error.
@@ -61,8 +59,6 @@ def format_text(text: str, path: str) -> str | None:
 
 
 def _canonical(spec: AnyDefinition) -> str:
-    if isinstance(spec, PromptSpec):
-        return prompt_text(spec)
     return skill_text(spec) if isinstance(spec, SkillSpec) else tool_text(spec)
 
 

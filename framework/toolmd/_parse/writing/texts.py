@@ -23,7 +23,6 @@ from toolmd._parse.writing.fields import (
 )
 from toolmd._types.approval import Approval, lasting
 from toolmd._types.call_spec import Given, Limits, Safety, seconds
-from toolmd._types.prompt import PromptSpec
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
     STEP_KEYS,
@@ -78,7 +77,7 @@ def tool_text(spec: ToolSpec) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def head(spec: ToolSpec | SkillSpec | PromptSpec) -> Iterator[str]:
+def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
     """Yield the front matter if needed, the title, the description and the notes."""
     foreign = {k: v for k, v in spec.extra.items() if not isinstance(v, str)}
     if foreign:
@@ -104,27 +103,25 @@ def metadata(spec: ToolSpec) -> Iterator[str]:
     return fields_text(said, TOOL_METADATA)
 
 
-def extra_lines(spec: ToolSpec | SkillSpec | PromptSpec) -> Iterator[str]:
+def extra_lines(spec: ToolSpec | SkillSpec) -> Iterator[str]:
     """Yield the metadata with unknown names."""
     for key, value in spec.extra.items():
         if isinstance(value, str):
             yield f"- **{key.replace('_', ' ').title()}**:{behind(value)}"
 
 
-def section(title: str, spec: ToolSpec | SkillSpec | PromptSpec, *blocks: str) -> list[str]:
+def section(title: str, spec: ToolSpec | SkillSpec, *blocks: str) -> list[str]:
     """Return a section's heading, its prose and its blocks."""
     return [b for b in (f"## {title}", spec.sections.get(title, ""), *blocks) if b]
 
 
-def optional_section(
-    title: str, spec: ToolSpec | SkillSpec | PromptSpec, *blocks: str
-) -> list[str]:
+def optional_section(title: str, spec: ToolSpec | SkillSpec, *blocks: str) -> list[str]:
     """Return a section, or an empty list if it has no content."""
     found = section(title, spec, *blocks)
     return found if len(found) > 1 else []
 
 
-def others(spec: ToolSpec | SkillSpec | PromptSpec, known: tuple[str, ...]) -> Iterator[str]:
+def others(spec: ToolSpec | SkillSpec, known: tuple[str, ...]) -> Iterator[str]:
     """Yield the sections of prose."""
     for title, prose in spec.sections.items():
         if title not in known:
@@ -302,18 +299,6 @@ WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
 """The kinds of values, each with the text after the colon and the lines below."""
 
 
-_OF_A_PROMPT = ("Metadata", "Arguments", "Prompt")
-
-
-def prompt_text(spec: PromptSpec) -> str:
-    """Return the canonical text; it parses to the same spec."""
-    metadata = [f"- **Name**: {spec.name}", *extra_lines(spec)]
-    blocks = [*head(spec), *section("Metadata", spec, "\n".join(metadata))]
-    blocks += optional_section("Arguments", spec, *parameters_text(spec.parameters))
-    blocks += ["## Prompt", spec.text, *others(spec, _OF_A_PROMPT)]
-    return "\n\n".join(blocks) + "\n"
-
-
 _TEXT = Parameter(
     name="text",
     shape=Schema(types=("string",), description="What to do it with"),
@@ -326,10 +311,9 @@ _RETURNS = Schema(types=("object",), description="What comes back", properties=(
 
 
 def new_text(kind: str, name: str) -> str:
-    """Return the canonical text of a new `tool`, `skill` or `prompt` of this snake-case name."""
+    """Return the canonical text of a new `tool` or `skill` of this snake-case name."""
     title = name.replace("_", " ").replace("-", " ").title()
-    write = {"tool": _tool, "skill": _skill, "prompt": _prompt}[kind]
-    return write(name.replace("-", "_"), title)
+    return {"tool": _tool, "skill": _skill}[kind](name.replace("-", "_"), title)
 
 
 def _tool(name: str, title: str) -> str:
@@ -358,17 +342,6 @@ def _skill(name: str, title: str) -> str:
             workflow_sections=(
                 WorkflowSection(name="", steps=(Step(id="1", title="Return", returns=(answer,)),)),
             ),
-        )
-    )
-
-
-def _prompt(name: str, title: str) -> str:
-    kept = ("name", "title", "parameters", "source")
-    return prompt_text(
-        PromptSpec(
-            **{key: value for key, value in _head(name, title).items() if key in kept},
-            description="Say in one sentence what the prompt is for.",
-            text="Say what the model should do with {text}.",
         )
     )
 

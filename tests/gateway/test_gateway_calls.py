@@ -81,7 +81,7 @@ def test_a_server_is_told_who_calls_where_its_table_says_so(tmp_path: Path) -> N
 
     assert told == ["user:ana", "user:ben", "user:$HOME"]
     assert nobody.outcome == "failed"
-    assert "told who calls, and this call has no user" in nobody.error.message
+    assert "must know who calls, and this call has no user" in nobody.error.message
     assert len(project.lines("calls.txt")) == 3
 
 

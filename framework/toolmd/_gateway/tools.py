@@ -134,7 +134,7 @@ class _RemoteCall:
     async def _session(self, context: CallerContext) -> Session:
         name = self._remote.server
         if context.user is None and names_caller(self._servers.table(name)):
-            raise NotStartedError(f"{name} is told who calls, and this call has no user")
+            raise NotStartedError(f"{name} must know who calls, and this call has no user")
         with _unsent():
             return await self._servers.session(self._remote.server, context.user)
 

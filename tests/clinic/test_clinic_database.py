@@ -5,9 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 
 import pytest
-from tools_md._clinic.schema import MIGRATIONS
 from tools_md._clinic.seed import seed
-from tools_md._clinic.store import Clinic
+from tools_md._clinic.store import MIGRATIONS, Clinic
 
 from toolmd.errors import ConfigError, ToolError
 

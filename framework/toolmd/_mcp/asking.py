@@ -35,7 +35,8 @@ def form(
 ) -> dict[str, Any]:
     """Return the form's schema, with the call's flat arguments as defaults.
 
-    Sensitive values are only in the question: the protocol forbids them in a form.
+    Sensitive values are only in the question: the protocol forbids them in a form. No field is
+    required: an empty answer is a plain yes, and clients validate what their users answer.
     """
     fields = {
         parameter.name: field
@@ -43,7 +44,7 @@ def form(
         if parameter.name in arguments
         and (field := _field(parameter, arguments[parameter.name], version)) is not None
     }
-    return {"type": "object", "properties": fields, "required": list(fields)}
+    return {"type": "object", "properties": fields}
 
 
 def form_for_words(name: str) -> dict[str, Any]:

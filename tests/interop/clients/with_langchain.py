@@ -36,7 +36,7 @@ async def calls() -> None:
     simple = await result_of(known["test_simple_text"], {})
     told("a text", simple and not simple.startswith("error"), simple)
     failed = await result_of(known["test_error_handling"], {})
-    told("a failure that the model reads", "intended:" in failed, failed)
+    told("a failure that the model reads", "intended" in failed, failed)
 
 
 async def confirmations() -> None:

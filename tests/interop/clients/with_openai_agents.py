@@ -24,16 +24,16 @@ async def calls() -> None:
         tools = [tool.name for tool in await client.list_tools()]
         told("tools are listed", "test_simple_text" in tools)
         simple = await client.call_tool("test_simple_text", {})
-        told("a text", texts(simple) and not simple.isError, simple)
+        told("a text", texts(simple) and not simple.is_error, simple)
         failed = await client.call_tool("test_error_handling", {})
-        told("a failure that the model reads", failed.isError and "intended:" in texts(failed))
+        told("a failure that the model reads", failed.is_error and "intended" in texts(failed))
 
 
 async def confirmations() -> None:
     async with server() as client:
         result = await client.call_tool("test_elicitation", ASKED)
         said = texts(result)
-        refused = result.isError and "confirmation_required" in said
+        refused = result.is_error and "confirmation_required" in said
         told("without a form nothing runs", refused, said)
         told("the answer says what to do", "toolmd confirm" in said, said)
 

@@ -20,6 +20,7 @@ _NO_KEYS = {
     "roles": "a user may have several roles: write `per user`",
     "caller": "write `per user`, or `per project` for all callers together",
     "token": "write `per user`, or `per project` for all callers together",
+    "via": "write `per `caller.via``, with an expression in backticks",
     "tool": "write `per project`: a Quota counts the calls of its tool",
 }
 MOST_ROLLING = 10_000

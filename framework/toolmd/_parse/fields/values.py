@@ -27,6 +27,7 @@ from toolmd._types.call_spec import keyword_of, language_and_word
 from toolmd._types.code import Code
 from toolmd._types.field import EXACT, Row
 from toolmd._types.hours import hours_of
+from toolmd._types.identity import RESERVED
 from toolmd._types.remote import METHODS, read_operation, read_remote_tool
 from toolmd._types.schedule import cron_text
 from toolmd.errors import did_you_mean
@@ -165,12 +166,12 @@ def read_keywords(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     A language holds for the words behind it, up to the next language or semicolon.
     """
     if entry.listed is not None:
-        texts = [mark.text for mark in entry.listed]
+        marks = entry.listed
     else:
-        texts = [entry.text, *(item.mark.text for item in entry.items)]
+        marks = [entry.value._replace(text=entry.text), *(item.mark for item in entry.items)]
         if any(item.blocks for item in entry.items) or (entry.blocks and not entry.items):
             raise Unread("write the words on one line, or as a nested bullet for each language")
-    words = [word for text in texts for word in _words(text)]
+    words = [word for mark in marks for word in _words(page, known, mark)]
     if not words or (len(words) == 1 and says_none(words[0])):
         raise Unread("name at least one, separated by commas")
     languages = list(dict.fromkeys(["", *(language_and_word(word)[0] for word in words)]))
@@ -178,16 +179,16 @@ def read_keywords(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _words(text: str) -> Iterator[str]:
-    for chunk in scalars.split_outside(text, ";"):
+def _words(page: Page, known: Row, mark: Mark) -> Iterator[str]:
+    for chunk in scalars.split_outside(mark.text, ";"):
         language, at = "", 0
-        for mark in [*_LANGUAGE.finditer(chunk), None]:
-            end = len(chunk) if mark is None else mark.start()
-            for word in map(value_text, scalars.listed(chunk[at:end].strip(" ,"))):
-                if word:
-                    yield keyword_of(language, word)
-            if mark is not None:
-                language, at = _code(mark[1]), mark.end()
+        for found in [*_LANGUAGE.finditer(chunk), None]:
+            end = len(chunk) if found is None else found.start()
+            for word in scalars.listed(chunk[at:end].strip(" ,")):
+                if text := value_text(_item(page, known, page.mark(word, *mark[1:]))):
+                    yield keyword_of(language, text)
+            if found is not None:
+                language, at = _code(found[1]), found.end()
 
 
 def _code(name: str) -> str:
@@ -223,15 +224,21 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
 
 def _read(page: Page, known: Row, entry: Node, reader: ValueReader) -> Any:
     """Read a value; a remark in brackets behind it, `true (always)`, is no part of it."""
-    try:
-        return reader(page, known, entry)
-    except Unread:
-        bare, remark = without_remark(entry.value)
-        if not remark.text:
-            raise
-        value = reader(page, known, replaced(entry, value=bare))
+    bare, remark = without_remark(entry.value)
+    is_code = bare.text[:1] == bare.text[-1:] == "`" and known.kind not in _TEXTS
+    if not (remark.text and (is_code or known.kind in _WORDS)):
+        try:
+            return reader(page, known, entry)
+        except Unread:
+            if not remark.text:
+                raise
+    value = reader(page, known, replaced(entry, value=bare))
     report_remark(page, remark)
     return value
+
+
+_TEXTS = frozenset(("text", "line", "prose"))
+_WORDS = frozenset(("word", "identifier", "format"))
 
 
 _REMARK = re.compile(r"(.*[^\s(])\s+(\([^()]*\))\s*", re.DOTALL)
@@ -287,6 +294,30 @@ def _word(page: Page, known: Row, entry: Node) -> str:
     return word
 
 
+_FORMATS = {
+    **{fold(name): name for name in ("date", "time", "date-time", "email", "uri", "uuid")},
+    **dict.fromkeys(("isodatetime", "iso8601", "timestamp"), "date-time"),
+    "isodate": "date",
+    "yyyymmdd": "date",
+    "hhmm": "time",
+    "url": "uri",
+    "link": "uri",
+}
+"""Each folded word to the format that is checked."""
+
+
+def _format(page: Page, known: Row, entry: Node) -> str:
+    word = _word(page, known, entry)
+    checked = tuple(dict.fromkeys(_FORMATS.values()))
+    if (found := _FORMATS.get(fold(word))) is None:
+        if near := nearest(word, checked):
+            raise Unread(f"did you mean '{near}'?", near)
+        what = f"nothing checks the format '{word}': it is a note for the model"
+        help_ = f"the formats that are checked are {', '.join(checked)}; or write a Pattern"
+        page.warn(Code.UNREAD_DETAIL, entry.value, what, help_)
+    return found or word
+
+
 def _boolean(page: Page, known: Row, entry: Node) -> Any:
     if not entry.keyed and not entry.blocks:
         return entry.checked is not False
@@ -318,17 +349,27 @@ def _choice(page: Page, known: Row, entry: Node) -> str:
 
 def _list(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     if entry.listed is not None:
-        words = [m.text for m in entry.listed]
+        marks = entry.listed
     else:
-        words = [*scalars.listed(entry.text), *(flow_item(i.mark.text) for i in entry.items)]
+        marks = [page.mark(word, *entry.value[1:]) for word in scalars.listed(entry.text)]
+        marks += [i.mark._replace(text=flow_item(i.mark.text)) for i in entry.items]
     prosaic = any(not isinstance(block, Bullets | Comment) for block in entry.blocks)
     if prosaic or any(prose(item.blocks) for item in entry.items):
         raise Unread("write the values on one line, or as nested bullets")
-    read = tuple(map(value_text, words))
+    read = tuple(value_text(_item(page, known, mark)) for mark in marks)
     read = () if len(read) == 1 and says_none(read[0]) else read
     if known.restricts and not any(read):
         raise Unread("name at least one, separated by commas")
     return tuple(word for word in read if word)
+
+
+def _item(page: Page, known: Row, mark: Mark) -> str:
+    """Return an item of a list; report the remark in brackets behind it."""
+    bare, remark = without_remark(mark)
+    if not remark.text or known.kind == "patterns":
+        return mark.text
+    report_remark(page, remark)
+    return bare.text
 
 
 _ANY_ROLE = frozenset(("any", "all", "everyone", "everybody", "anyone", "anybody", "*"))
@@ -360,8 +401,11 @@ def _condition(page: Page, known: Row, entry: Node) -> str:
 
 
 def read_approvers(page: Page, known: Row, entry: Node) -> tuple[str, ...] | str:
+    """Read roles, or a code span with an expression that says who may approve."""
     source = code_text(entry.text)
-    if source != entry.text and "approver" in source:
+    if source != entry.text and "`" not in source:
+        if re.fullmatch(r"[\w-]+", source):
+            raise Unread(f"a code span is an expression; for the role, write {source}", source)
         return source
     named = _roles(page, known, entry)
     if any(one.casefold() in _OWN for one in named):
@@ -433,7 +477,7 @@ def _names(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     if (not entry.text or says_none(entry.text)) and not entry.blocks and entry.listed is None:
         return ()
     words = _list(page, known, entry)
-    names = tuple(word.partition("(")[0].strip("`*_ ").replace("-", "_") for word in words)
+    names = tuple(word.strip("`*_ ").replace("-", "_") for word in words)
     for name in names:
         if not name.isidentifier():
             raise Unread("write names separated by commas, such as `check_availability, book`")
@@ -492,6 +536,8 @@ def _fact(word: str) -> str:
     name = fact_name(plain(word))
     if name is None or scalars.boolean(name) is not None:
         raise Unread("write names of facts separated by commas, such as `patient, tenant`")
+    if name in RESERVED:
+        raise Unread(f"every caller has `caller.{name}`: give the fact another name")
     return name
 
 
@@ -527,6 +573,7 @@ READERS: Mapping[str, ValueReader] = {
     "line": _text,
     "prose": _prose,
     "word": _word,
+    "format": _format,
     "identifier": _word,
     "boolean": _boolean,
     "number": number,

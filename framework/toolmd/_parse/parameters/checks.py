@@ -215,10 +215,11 @@ class _Checks:
         """Read the Default or the Example by the type, and check it."""
         value, fits = scalars.literal(_value_text(entry), shape)
         bare, remark = without_remark(entry.value)
-        if not fits and remark.text:
-            value, fits = scalars.literal(flow(bare.text), shape)
-            if fits:
+        if remark.text and value not in (shape.enum or ()):
+            alone = scalars.literal(flow(bare.text), shape)
+            if alone[1]:
                 report_remark(self.page, remark)
+                value, fits = alone
         wrong = problems(value, shape) if fits else ()
         given: dict[str, Any] = {attribute: value, f"has_{attribute}": True}
         if fits and not wrong:
@@ -400,10 +401,16 @@ def _value_text(entry: Node) -> str:
 
 
 def _says_none(entry: Node, shape: Schema) -> bool:
-    """Return whether `None` means no default: it does if the type has no null."""
+    """Return whether `None` means no default: it does if neither the type nor Enum has it."""
     word = entry.text.strip("`_ ").lower()
+    enum = (shape.items if shape.items is not None else shape).enum or shape.enum or ()
     free = "null" in shape.types or (not shape.types and word == "null")
+    free = free or word in (str(value).lower() for value in enum)
     return word in _NO_DEFAULT and not free and not entry.blocks
+
+
+_QUOTED = re.compile(r"""`[^`]*`|"[^"]*"|(?<!\w)'[^']*'""")
+_SLASH = re.compile(r"\s/|/\s")
 
 
 def _words(page: Page, entry: Node) -> list[tuple[Mark, str]]:
@@ -419,9 +426,12 @@ def _words(page: Page, entry: Node) -> list[tuple[Mark, str]]:
     if text.lower().startswith(("one of:", "one of ")):
         text = text[len("one of ") :]
     listed = scalars.listed(text)
-    if len(listed) == 1 and "/" in text and text[0] not in "\"'`" and not entry.items:
+    bare = _QUOTED.sub("x", text)
+    if _SLASH.search(bare) or (len(scalars.listed(bare)) == 1 and "/" in bare):
         what = f"'{text}' may be one value or several"
         help_ = f'write `{text.replace(" / ", "/").replace("/", ", ")}`, or `"{text}"` for one'
+        if len(listed) > 1 or bare != text:
+            help_ = "write commas between the values, and quotes around one that has a slash"
         page.error(Code.INVALID_ENUM, entry.value, what, help_)
     for word in listed:
         mark = page.mark(word, entry.value.line, column)

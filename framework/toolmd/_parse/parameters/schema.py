@@ -49,15 +49,6 @@ _MAX_DRAFTS = 1024
 """The most headings, bullets and rows that are read as parameters or as their fields."""
 _MAX_DEPTH = 16
 _ATTRIBUTES = frozenset(field.name for field in fields_of(Schema))
-_FORMATS = {
-    **{fold(name): name for name in ("date", "time", "date-time", "email", "uri", "uuid")},
-    **dict.fromkeys(("isodatetime", "iso8601", "timestamp"), "date-time"),
-    "isodate": "date",
-    "yyyymmdd": "date",
-    "hhmm": "time",
-    "url": "uri",
-    "link": "uri",
-}
 
 
 def read_parameters(page: Page, drafts: list[Draft], depth: int = 0) -> tuple[Parameter, ...]:
@@ -125,8 +116,6 @@ class SchemaReader:
         said |= nested if is_read else {}
         said |= {k: v for k, v in values.items() if k in _ATTRIBUTES and k != "types"}
         self._describe(said, draft)
-        if "format" in said:
-            said["format"] = _FORMATS.get(fold(str(said["format"])), said["format"])
         if "types" not in said:
             said["types"] = self._inferred(said, fields, draft) if is_read else ()
         if said["types"] == () and _is_object(said):

@@ -8,6 +8,7 @@ from toolmd._parse.blocks import Node, Paragraph, Table, prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.metadata import read_metadata
 from toolmd._parse.fields.entries import name_fields, read_entries
+from toolmd._parse.fields.values import report_twice
 from toolmd._parse.page import Mark, Places
 from toolmd._parse.parameters.schema import read_section
 from toolmd._parse.parameters.types import known_type
@@ -82,6 +83,7 @@ def _output(definition: Definition) -> Output:
     read = read_entries(page, blocks, section.table)
     read.entries += [_row(row) for table in tables for row in table.rows]
     fields = name_fields(page, read.entries, section.table)
+    report_twice(page, fields)
     said = {name: _behind_type(entry) for name, (_, entry) in fields.known.items()}
     for entry in fields.unknown:
         if report_unknown(page, entry, section.table):

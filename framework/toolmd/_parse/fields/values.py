@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Bullets, Comment, Node, prose
-from toolmd._parse.fields.entries import Fields, Unread
+from toolmd._parse.fields.entries import Fields, Unread, with_repeated
 from toolmd._parse.fields.quotas import read_quotas
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import (
@@ -201,6 +201,7 @@ def _code(name: str) -> str:
 def read_values(page: Page, fields: Fields) -> dict[str, Any]:
     """Read every known field that has a reader; report each value that can't be read."""
     values: dict[str, Any] = {}
+    report_twice(page, fields)
     for attribute, (known, entry) in fields.known.items():
         reader = READERS.get(known.kind)
         if reader is None:
@@ -235,6 +236,33 @@ def _read(page: Page, known: Row, entry: Node, reader: ValueReader) -> Any:
     value = reader(page, known, replaced(entry, value=bare))
     report_remark(page, remark)
     return value
+
+
+def report_twice(page: Page, fields: Fields) -> None:
+    """Report each field that is written twice; join the lines of one that may be repeated."""
+    for known, entry in fields.twice:
+        before, first = fields.known[known.attribute]
+        what, help_ = f"'{known.name}' is written twice here", f"in line {first.key.line}"
+        if known.kind == "escalations":
+            fields.known[known.attribute] = before, with_repeated(first, entry)
+        elif is_same((before, first), (known, entry)):
+            if not (entry.implied or first.implied):  # as `name?` and `Required: no` are
+                page.warn(Code.DUPLICATE_FIELD, entry.key, what, f"keep the one {help_}")
+        else:
+            what += ", with different values" if known.kind in READERS else ""
+            page.error(Code.DUPLICATE_FIELD, entry.key, what, f"keep one; the other is {help_}")
+
+
+def is_same(*entries: tuple[Row, Node]) -> bool:
+    """Return whether two entries mean the same: `true` and `yes` do, `1.1` and `1.10` don't."""
+    try:
+        one, other = (_read(Page("", []), row, entry, READERS[row.kind]) for row, entry in entries)
+    except (Unread, KeyError):  # a value that can't be read is reported where fields are read
+        (_, a), (_, b) = entries
+        return a.text == b.text and not a.blocks and not b.blocks
+    if isinstance(one, str) and isinstance(other, str):
+        return one.replace("-", "_").casefold() == other.replace("-", "_").casefold()
+    return bool(one == other)
 
 
 _TEXTS = frozenset(("text", "line", "prose"))
@@ -419,8 +447,10 @@ _ESCALATION = re.compile(r"after\s+(.+?)\s+to\s+(.+)", re.IGNORECASE)
 
 def read_escalations(page: Page, known: Row, entry: Node) -> tuple[Escalation, ...]:
     """Read `after 4 hours to head_of_support`, or one in each nested bullet."""
-    marks = [entry.value] if entry.text else [item.mark for item in entry.items]
-    if not marks or (entry.text and entry.items) or any(prose(i.blocks) for i in entry.items):
+    marks = [entry.value] if entry.text else []
+    marks += [item.mark for item in entry.items]
+    others = [block for block in entry.blocks if not isinstance(block, Bullets)]
+    if not marks or prose(others) or any(prose(i.blocks) for i in entry.items):
         raise Unread("write `after 4 hours to ROLE`, or each as a nested bullet")
     found = []
     for mark in marks:

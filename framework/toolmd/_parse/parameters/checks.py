@@ -237,6 +237,7 @@ class _Checks:
         """Read the values; an array's enum applies to its items."""
         entry, said = self.fields.entry("enum"), self.said
         if entry is None:
+            self.bare_enum()
             return
         of_items = said["types"] == ("array",)
         items: Schema = said.get("items") or Schema(types=("string",))
@@ -265,6 +266,14 @@ class _Checks:
             said["items"] = replace(items, enum=tuple(values))
         else:
             said["enum"] = tuple(values)
+
+    def bare_enum(self) -> None:
+        """Report the Type enum of a value without an Enum."""
+        entry, items = self.fields.entry("types"), self.said.get("items") or Schema()
+        named = entry is not None and re.search(r"(?i)\benum\b", entry.text)
+        if named and self.said.get("enum", items.enum) is None:
+            what = f"the type of {self.where} is enum, and it has no values"
+            self.wrong(Code.EMPTY_ENUM, "types", what, "add `- **Enum**: a, b`")
 
     def one_of(self, name: Mark) -> None:
         """Report what can't stand beside One Of; give each shape the Discriminator's value."""

@@ -37,12 +37,17 @@ def bullet(field: Row, text: str) -> str:
 def behind(text: str) -> str:
     """Place a text after a colon: a first line of plain words there, the rest below."""
     first, _, rest = text.partition("\n\n")
-    if "\n" in first or first.startswith(_BLOCK_SIGNS) or _numbered(first):
+    if begins_block(first):
         first, rest = "", text
     below = indented(rest, 2)
     if not below:
         return f" {first}"
     return (f" {first}\n\n" if first else "\n\n") + below
+
+
+def begins_block(first: str) -> bool:
+    """Return whether a text can't follow other words: it has lines, or the sign of a list."""
+    return "\n" in first or first.startswith(_BLOCK_SIGNS) or _numbered(first)
 
 
 def indented(text: str, by: int) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from toolmd._expressions import CALLER, NOW, CheckedExpression, Checker, ExpressionError
+from toolmd._expressions import CheckedExpression, Checker, ExpressionError
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Raw, mark_of, prose
 from toolmd._parse.document.approvals import check_text, read_approvals
 from toolmd._parse.document.definition import Definition, open_definition
@@ -153,17 +153,15 @@ class _Conditions:
         if self.checker is None:
             given = {one.name: Schema() for one in self.given}
             self.checker = Checker({**names, **given}, self.caller)
-        own = {"approver": self.caller} if of_approver else {}
-        checker = Checker({**names, **own}, self.caller) if own else self.checker
+        by = Checker(names, self.caller, of_approver=True) if of_approver else None
         try:
-            checked = checker.check(source)
+            checked = (by or self.checker).check(source)
         except ExpressionError as error:
             at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
             page.error(Code.of(error.code), at, f"the {what} `{source}`: {error}", error.help)
             return None
-        read = checked.program.names | ({NOW} if checked.program.reads_clock else set())
-        of_all = {CALLER, NOW, *own, *(one.name for one in self.given)}
-        for name in sorted(read & of_all & names.keys()):
+        given = {one.name for one in self.given}
+        for name in sorted(checked.program.names & given & names.keys()):
             page.error(
                 Code.AMBIGUOUS_NAME,
                 mark,

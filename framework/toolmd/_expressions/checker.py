@@ -182,7 +182,7 @@ class _Walk:
         self._read.add(node.name)
         if node.name in self._ambiguous:
             of = {CALLER: "who calls", NOW: "the time", APPROVER: "who approves"}[node.name]
-            message = f"'{node.name}' is a name of this file, and of {of}, too"
+            message = f"'{node.name}' is the name of a parameter or a result here, and of {of}"
             help_ = "give the parameter or the result another name"
             raise self._error(node.at, message, help_, "ambiguous-name")
         if self._names is None:

@@ -160,8 +160,8 @@ class _Conditions:
             at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
             page.error(Code.of(error.code), at, f"the {what} `{source}`: {error}", error.help)
             return None
-        given = {one.name for one in self.given}
-        for name in sorted(checked.program.names & given & names.keys()):
+        twice = names.keys() & {one.name for one in self.given}
+        for name in sorted(checked.program.names & twice):
             page.error(
                 Code.AMBIGUOUS_NAME,
                 mark,

@@ -178,7 +178,7 @@ def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
 
 
 def _begun_or_ended(word: str, names: Mapping[str, str]) -> str | None:
-    """Return the field with whose name a word begins, `Max Len`, or whose last word it misspells."""
+    """Return the field that a word begins, `Max Len`, or whose last word it misspells."""
     folded = fold(word)
     for name in reversed([*names]) if len(folded) > 2 else ():  # noqa: PLR2004 - letters of a word
         last = fold(name.rpartition(" ")[2])

@@ -123,8 +123,9 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
             value = "\n\n".join(t for t in (plain(entry.text), prose(entry.blocks)) if t)
         name = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
         if name in extra:
+            report = page.warn if extra[name] == value else page.error
             what = f"'{entry.name}' is written twice here"
-            page.error(Code.DUPLICATE_FIELD, entry.key, what, "keep one, or join the two values")
+            report(Code.DUPLICATE_FIELD, entry.key, what, "keep one, or join the two values")
             continue
         extra[name] = value
         what = f"Metadata has no field '{entry.name}'; it is kept under `extra`"

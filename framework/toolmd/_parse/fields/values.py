@@ -246,7 +246,8 @@ def report_twice(page: Page, fields: Fields) -> None:
         if known.kind == "escalations":
             fields.known[known.attribute] = before, with_repeated(first, entry)
         elif is_same((before, first), (known, entry)):
-            if not (entry.implied or first.implied):  # as `name?` and `Required: no` are
+            is_implied = entry.implied or first.implied  # as of `name?` and `Required: no`
+            if not (is_implied and known.kind == "boolean"):
                 page.warn(Code.DUPLICATE_FIELD, entry.key, what, f"keep the one {help_}")
         else:
             what += ", with different values" if known.kind in READERS else ""

@@ -105,7 +105,9 @@ def read_signature(line: Mark) -> Draft | None:
     closing = 2 if "__" in (head["open"] or "") and head[group].endswith("__") else 0
     name = line.at(head.start(group), len(head[group]) - closing)
     found = Draft(name._replace(text=name.text.replace("\\", "")), marked=bool(head["marked"]))
-    end = _asked(found, line, _within(found, line, _asked(found, line, head.end() - closing), head["open"]))
+    end = _asked(
+        found, line, _within(found, line, _asked(found, line, head.end() - closing), head["open"])
+    )
     if star := _STAR.match(line.text, end):
         found.entries.append(implied("Required", "yes", line.at(end, len(star[1]))))
         end = star.end(1)

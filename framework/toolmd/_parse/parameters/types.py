@@ -233,6 +233,8 @@ def _either(a: Schema, b: Schema) -> Schema:
 
 def _bound(pick: Callable[[list[int]], int], a: Schema, b: Schema) -> int | None:
     """Return the least or the most items of an array of one of two types."""
-    found = [one.min_items if pick is min else one.max_items for one in (a, b) if one.types == ("array",)]
+    found = [
+        one.min_items if pick is min else one.max_items for one in (a, b) if one.types == ("array",)
+    ]
     sizes = [size for size in found if size is not None]
     return pick(sizes) if found and len(sizes) == len(found) else None

@@ -54,7 +54,6 @@ def shape_of(spec):
         (with_metadata("- **Allowed Roles**:\n  - nurse (any)\n  - boss"), ("nurse", "boss")),
         (with_metadata('- **Allowed Roles**: "nurse (any)", boss'), ("nurse (any)", "boss")),
         (with_metadata("- **Tags**: a, b (more)"), ("a", "b")),
-        (tool("act", AMOUNT).replace(": test", ": health (mostly)"), "health"),
         (approved_by("boss (or deputy)"), ("boss",)),
         (approved_by('`approver.user != "x"` (anybody else)'), 'approver.user != "x"'),
         (keywords("book (verb), reserve (verb)"), ("book", "reserve")),

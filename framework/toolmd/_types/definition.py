@@ -33,7 +33,7 @@ class FileSpec(Noun, CallSpec):
     when_to_use: str = ""
     """The text of the section of that name, for the model."""
     version: Annotated[str, Row("line", "Kept as text: `1.10` stays `1.10`.", "1.0.0")]
-    category: Annotated[str, Row("word", "A word for sorting.", "general")]
+    category: Annotated[str, Row("line", "A word for sorting.", "general")]
     tags: Annotated[
         tuple[str, ...], Row("list", "Words for search.", aliases=("Tag", "Labels", "Keywords"))
     ] = ()

@@ -99,7 +99,7 @@ class Schema:
         compared="demand", phrase="no item twice", sentence="Each item only once.",
         aliases=("Unique Items",))] = False
     unit: Annotated[str | None, Row(
-        "word", "The unit of a number, such as `ml`.", word="x-unit", phrase="in {}",
+        "phrase", "The unit of a number, such as `ml`.", word="x-unit", phrase="in {}",
         sentence="Unit: {}.", aliases=("Units",))] = None
     has_example: bool = False
     """Whether an example is set: `null` may be an example."""

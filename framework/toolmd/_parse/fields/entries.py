@@ -223,13 +223,14 @@ def name_fields(
     return fields
 
 
-_LISTS = frozenset(("list", "names", "context", "patterns", "enum", "hosts", "roles", "text"))
+_LISTS = frozenset(("list", "names", "context", "patterns", "hosts", "roles"))
+_PROSAIC = frozenset(("text", "phrase", "enum"))
 
 
 def report_within(page: Page, table: SectionTable, known: Row, entry: Node) -> None:
     """Report `- **Tags**: a, **Read Only**: yes`, where a part of the value names a field."""
-    texts = [entry.value, *(item.mark for item in entry.items if known.kind in _LISTS)]
-    for item in entry.items if known.kind in _LISTS - {"text", "enum"} else ():
+    texts = [entry.value, *(i.mark for i in entry.items if known.kind in _LISTS | _PROSAIC)]
+    for item in entry.items if known.kind in _LISTS else ():
         if item.keyed and table.field(item.key.text) is not None:
             what = f"'{item.name}' is nested below '{known.name}', so it sets nothing"
             page.error(Code.MISPLACED_FIELD, item.key, what, "unindent it")

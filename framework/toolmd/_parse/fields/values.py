@@ -267,7 +267,7 @@ def is_same(*entries: tuple[Row, Node]) -> bool:
 
 
 _TEXTS = frozenset(("text", "line", "prose"))
-_WORDS = frozenset(("word", "identifier", "format"))
+_WORDS = frozenset(("word", "identifier", "format", "phrase"))
 
 
 _REMARK = re.compile(r"(.*[^\s(])\s+(\([^()]*\))\s*", re.DOTALL)
@@ -601,6 +601,7 @@ def _short(text: str) -> str:
 
 READERS: Mapping[str, ValueReader] = {
     "text": _text,
+    "phrase": _text,
     "line": _text,
     "prose": _prose,
     "word": _word,

@@ -166,6 +166,7 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "prose": str,
     "word": _one_word,
     "format": _one_word,
+    "phrase": _one_word,
     "context": ", ".join,
     "roles": lambda values: words_text([word(v) for v in values]),
     "condition": lambda when: when if when == ALWAYS else code(when),

@@ -11,6 +11,7 @@ from tests.parse.test_remarks import (
 )
 
 from toolmd._parse import format_text, parse_skill, skill_text
+from toolmd._skills.check import check_skill
 from toolmd._types.approval import Escalation
 
 
@@ -188,3 +189,14 @@ def test_a_parameter_with_a_name_of_the_language_is_ambiguous_once_read(name):
     spec, found = read(tool("act", one, f"\n## Rules\n\n- `{name} == 'x'`: No.\n"))
     assert spec is None
     assert [d.code.value for d in found] == ["ambiguous-name"]
+
+
+@pytest.mark.parametrize("name", ["caller", "now"])
+def test_a_result_of_a_step_with_a_name_of_the_language_is_ambiguous_once_read(name):
+    act, _ = read(tool("act"))
+    steps = f"1. **Do**.\n   - **Use**: act\n   - **Save as**: {name}"
+    for more, codes in (("", []), (f"\n2. **Return**:\n   - a: `{name}`", ["ambiguous-name"])):
+        spec, _ = parse_skill(skill(steps + more), "go.skill.md")
+        assert act is not None
+        assert spec is not None
+        assert [d.code.value for d in check_skill(spec, {"act": act}, {})] == codes

@@ -95,6 +95,8 @@ def decide_command(
     decision = "exclude" if exclude else "include"
     with closing(Library(load_settings(project).state)) as library:
         done = library.of(user, handbook).decide(pmids, decision, reason, user or "")
+    if not done:
+        raise ToolmdError("none of these papers is a candidate of the review")
     typer.echo(f"{done} of {len(pmids)} papers: {decision}")
 
 
@@ -111,9 +113,10 @@ def export_command(
     if form not in ("ris", "csv"):
         raise typer.BadParameter("name a file that ends with .ris or .csv")
     with closing(Library(load_settings(project).state)) as library:
+        if not (papers := library.of(user, handbook).papers()):
+            raise ToolmdError("the review has no papers: run `toolmd-litreview review` first")
         target.write_text(export(library, user, handbook, form), "utf-8", newline="")
-        papers = len(library.of(user, handbook).papers())
-    typer.echo(f"made {target}: {papers} papers")
+    typer.echo(f"made {target}: {len(papers)} papers")
 
 
 def main() -> None:

@@ -11,10 +11,10 @@ from toolmd._parse.scalars import UNITS
 from toolmd._parse.words import fold, nearest, plain
 from toolmd._types.approval import Approval
 from toolmd._types.call_spec import CallSpec, Limits, Safety, ToolCallSpec
-from toolmd._types.definition import FileSpec
 from toolmd._types.field import Row, rows_of
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import STEP_KEYS, SkillSpec
+from toolmd._types.tool import FileSpec
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _with_units(row: Row) -> Iterator[tuple[str, Row]]:
             yield f"{fold(name)}in{word}", carrying
 
 
-_TYPE, *_MORE = rows_of(Schema)
+_TYPE, *_MORE = (row for row in rows_of(Schema) if row.attribute != "from_caller")
 _OPTIONAL = Row("boolean", "The opposite of Required.", "yes", "Optional", "optional")
 PARAMETER = SectionTable(
     "Parameter",

@@ -108,7 +108,7 @@ class Stream:
 
 
 def _leave_out_unknown(message: Any) -> None:
-    """Take the content of unknown kinds out of a result, which could not be read because of it."""
+    """Remove the content of unknown kinds from a result, which could not be read because of it."""
     result = getattr(message, "result", None)
     content = result.get("content") if isinstance(result, Mapping) else None
     if not isinstance(result, Mapping) or not isinstance(content, list):

@@ -156,11 +156,12 @@ def add_asking_skill(folder: Path) -> None:
 
 
 def add_report(folder: Path) -> None:
-    """Add a tool that returns an image."""
+    """Add a tool that returns an image and a file."""
     (folder / "tools_md/report.tool.md").write_text(REPORT)
     (folder / "tools_md/report.py").write_text(
-        "from toolmd import Image\n\n\ndef report() -> Image:\n"
-        "    return Image(b'\\x89PNG\\r\\n\\x1a\\n' + bytes(8), 'image/png')\n"
+        "from toolmd import File, Image\n\n\ndef report() -> dict:\n"
+        "    chart = Image(b'\\x89PNG\\r\\n\\x1a\\n' + bytes(8), 'image/png')\n"
+        "    return {'chart': chart, 'text': File(b'%PDF-1.7', 'application/pdf', 'report.pdf')}\n"
     )
 
 

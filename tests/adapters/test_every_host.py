@@ -214,8 +214,12 @@ def test_only_another_person_approves_a_review(tmp_path: Path, clerk: Open, host
 
 def test_the_list_follows_a_reload(ws: Workspace, clerk: Open) -> None:
     tools = ws.settings.root / "tools_md"
+    critical = (tools / "report.tool.md").read_text().replace("report", "seal")
+    (tools / "seal.tool.md").write_text(f"{critical}\n## Safety\n- **Sensitivity**: critical\n")
+    ws.reload()
 
     def edit() -> None:
+        (tools / "seal.tool.md").write_text("# seal")  # It is suspended.
         (tools / "refund.tool.md").unlink(missing_ok=True)
         text = (tools / "report.tool.md").read_text()
         (tools / "new.tool.md").write_text(text.replace("report", "new"))
@@ -225,13 +229,13 @@ def test_the_list_follows_a_reload(ws: Workspace, clerk: Open) -> None:
     assert one.run() == []
     assert "refund" in one.offered[0]
     assert one.offered[1] - one.offered[0] == {"new"}
-    assert one.offered[0] - one.offered[1] == {"refund"}
+    assert one.offered[0] - one.offered[1] == {"refund", "seal"}
 
 
-def test_an_image_is_an_image_and_confidence_stays_out(ws: Workspace, clerk: Open) -> None:
+def test_an_image_and_a_file_are_parts_and_confidence_stays_out(ws: Workspace, clerk: Open) -> None:
     one = clerk([("report", {"_confidence": 0.9})])
     assert one.run() == []
-    assert one.parts == ["image/png"]
+    assert one.parts == ["image/png", "application/pdf"]
 
 
 def test_a_long_result_is_cut_and_the_next_request_can_read_on(ws: Workspace, clerk: Open) -> None:

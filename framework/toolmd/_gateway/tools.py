@@ -28,7 +28,7 @@ from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import Binding, Implementation
 from toolmd._types.remote import RemoteTool
 from toolmd._types.settings import ServerSettings
-from toolmd.config.services import needed_variables
+from toolmd.config.services import names_caller, needed_variables
 from toolmd.errors import ImplementationError, NotFoundError
 
 _CONTEXT = ""
@@ -115,7 +115,7 @@ class _RemoteCall:
             raise InputRequiredError(outcome)
         from toolmd._gateway.answers import value_of
 
-        return value_of(outcome, self._call_spec, session.hide)
+        return value_of(outcome, self._call_spec, session.hide, context.note)
 
     async def _called(
         self, arguments: dict[str, Any], context: CallerContext, answered: Asked | None
@@ -132,6 +132,9 @@ class _RemoteCall:
         return session, await self._sent(session, arguments, context, answered)
 
     async def _session(self, context: CallerContext) -> Session:
+        name = self._remote.server
+        if context.user is None and names_caller(self._servers.table(name)):
+            raise NotStartedError(f"{name} must know who calls, and this call has no user")
         with _unsent():
             return await self._servers.session(self._remote.server, context.user)
 

@@ -430,7 +430,7 @@ class Confirmations:
         at = Passage(call, began, on_event, by, again=one.state == "interrupted")
         at.arguments = dict(call.arguments)  # type: ignore[arg-type]  # they were validated
         try:
-            result = await self._dispatcher.run(at)
+            result = (await self._dispatcher.run(at))._replace(budget=at.call.budget)
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self._dispatcher.denied(call, error, began, by)
         try:

@@ -13,7 +13,7 @@ from typing import Any
 
 from toolmd._call.batch import in_pieces, joined, skipped_note
 from toolmd._call.context import CallContext, CallServices
-from toolmd._call.cut import UNBOUND, Remarks, bounds_of, build_result
+from toolmd._call.cut import Remarks
 from toolmd._call.denial import AGAIN_MS, CallDenied, deny
 from toolmd._call.limits import CallLimits, Timing
 from toolmd._call.result import AnswerError, answer_of, as_json, lifted
@@ -408,7 +408,6 @@ class Invoker:
         self._dispatcher = dispatcher
         self._limits = limits
         self._answer = answer_of(call_spec.name, call_spec.returns)
-        self._bounds = bounds_of(call_spec.limits, None)
         self._runs_once = call_spec.limits.max_batch is None and not retries_of(call_spec)
         self._in_parts = call_spec.limits.max_batch is not None
         sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
@@ -459,11 +458,11 @@ class Invoker:
                 # Raised for a call that this tool made: its outcome becomes this call's outcome.
                 if not value.success:
                     return self._passed_on(value, call.id, began, work.made)
-                result = self._result(value.data, work, call, arguments, began)
+                result = self._result(value.data, work, call, began)
                 if value.parts:
                     result = result._replace(parts=value.parts)
             else:
-                result = self._result(value, work, call, arguments, began)
+                result = self._result(value, work, call, began)
             return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             fault, made = error, work.made
@@ -481,25 +480,13 @@ class Invoker:
                 failed = failed._replace(error=failed.error._replace(had_effect=False))
             return failed._replace(notes=work.notes) if work.notes else failed
 
-    def _result(
-        self, value: Any, work: Work, call: Call, arguments: Arguments, began: float
-    ) -> Result:
+    def _result(self, value: Any, work: Work, call: Call, began: float) -> Result:
         """Build the Result of a value. Raises AnswerError for what no result can contain."""
-        bounds = self._bounds
-        if call.budget is not None:
-            bounds = bounds_of(self._call_spec.limits, call.budget)
+        result = self._answer(value, call.id, began)
         remarks = None if work.context is None else work.context.remarks
-        if remarks is None and bounds == UNBOUND and not work.notes:
-            try:
-                return self._answer(value, call.id, began)
-            except AnswerError:
-                pass  # It may have content parts, which `build_result` finds.
-
-        def answer(value: Any, text: bytes | None = None) -> Result:
-            return self._answer(value, call.id, began, text)
-
-        remarks = remarks or Remarks(self._call_spec.name)
-        return build_result(value, bounds, remarks, arguments, work.notes, answer)
+        if remarks is None and not work.notes:
+            return result
+        return (remarks or Remarks()).on(result, work.notes)
 
     def _passed_on(
         self, result: Result, call_id: str | None, began: float, attempts: int

@@ -10,6 +10,7 @@ from toolmd import Context, ToolSpec
 from toolmd_simplescribe.fhir.server import Fetched, FhirServer
 from toolmd_simplescribe.moments import span_of
 from toolmd_simplescribe.store import (
+    MOST,
     Chart,
     Item,
     PatientStore,
@@ -64,7 +65,10 @@ class PatientRecords:
             if others := {key: count for key, count in counts.items() if key not in set(keys)}:
                 total = sum(others.values())
                 context.note(f"Left out, the tool's list lacks it: {total} ({_shortened(others)}).")
-        return await asyncio.to_thread(chart.items, kind, keys, span, asked.get("limit"))
+        items = await asyncio.to_thread(chart.items, kind, keys, span, asked.get("limit"))
+        if len(items) > MOST:
+            context.clamped("limit", MOST)
+        return items[:MOST]
 
     async def search(
         self, patient_id: str, query: str, top_k: int, doc_ids: list[str] | None, context: Context

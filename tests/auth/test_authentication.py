@@ -166,6 +166,11 @@ def test_a_duplicate_header_is_denied(name: str) -> None:
     assert (twice.status, twice.problem["code"]) == (400, "malformed_request")
 
 
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_fact_is_absent(value: str) -> None:
+    assert knock({**GOOD, "toolmd-context-patient": value}).status == 200
+
+
 def test_another_header_may_be_repeated() -> None:
     assert knock([*GOOD.items(), ("accept", "text/html"), ("accept", "*/*")]).status == 200
 

@@ -27,7 +27,8 @@ class Database:
         Args:
             path: The file.
             migrations: `migrations[n]` contains the statements from version n of the file
-                (`PRAGMA user_version`) to the next. Append new ones; never change old ones.
+                (`PRAGMA user_version`) to the next, as a list or as one script. Append new ones;
+                never change old ones.
 
         Raises:
             ConfigError: The file has a later version, and stays unchanged, or SQLite is too old.
@@ -78,10 +79,20 @@ class Database:
                     f"{self.path} is of version {version}, later than this program's "
                     f"{len(migrations)}: update the program, or name another state folder"
                 )
-            for statements in migrations[version:]:
-                for statement in statements:
+            for migration in migrations[version:]:
+                for statement in _split(migration) if isinstance(migration, str) else migration:
                     db.execute(statement)
             db.execute(f"PRAGMA user_version = {len(migrations)}")
+
+
+def _split(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
+    yield statement
 
 
 @contextmanager

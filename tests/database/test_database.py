@@ -48,6 +48,24 @@ def test_an_older_file_is_brought_up_to_date_and_keeps_its_rows(path: Path) -> N
     assert version(path) == 2
 
 
+def test_a_migration_may_be_a_script_with_triggers_and_comments(path: Path) -> None:
+    script = """-- Guests; each one once.
+    CREATE TABLE visit (guest TEXT NOT NULL) STRICT;
+    CREATE TRIGGER kept BEFORE DELETE ON visit
+        BEGIN SELECT RAISE(ABORT, 'a visit stays; always'); END;
+    INSERT INTO visit VALUES ('Ana; Ben');
+    """
+    database = Database(path, [script, SECOND])
+    with database.reading() as db:
+        assert db.execute("SELECT guest FROM visit").fetchone()["guest"] == "Ana; Ben"
+    with pytest.raises(sqlite3.IntegrityError, match="stays"), database.writing() as db:
+        db.execute("DELETE FROM visit")
+    database.close()
+    with pytest.raises(sqlite3.OperationalError):
+        Database(path.with_name("second"), ["CREATE TABLE a (b);\nCREATE nonsense"])
+    assert version(path.with_name("second")) == 0
+
+
 def test_an_update_that_fails_halfway_leaves_the_file_as_it_was(path: Path) -> None:
     Database(path, [FIRST]).close()
     with pytest.raises(sqlite3.OperationalError):

@@ -80,6 +80,24 @@ def test_a_type_that_no_plugin_registered_is_an_error() -> None:
         provided(Resources())
 
 
+def test_a_shared_value_is_opened_once_by_the_first_call_and_closed_if_it_was_opened() -> None:
+    notes: list[str] = []
+
+    def open_it() -> Till:
+        notes.append("opened")
+        return Till([])
+
+    for used in (0, 2):
+        resources = Resources()
+        shared = resources.register_shared(Till, open_it, lambda till: notes.append("closed"))
+        assert Till in resources
+        assert notes == []
+        tills = [provided(resources) for _ in range(used)]
+        assert all(till is shared() for till in tills)
+        resources.close()
+    assert notes == ["opened", "closed"]
+
+
 def closing(notes: list[str]) -> Resources:
     """Return resources that note how they are closed; the second one fails."""
 

@@ -4,6 +4,7 @@ import inspect
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from threading import Lock
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -53,6 +54,36 @@ class Resources:
         self._values.pop(kind, None)
         self._factories[kind] = factory
         self._close_later(on_registry_close)
+
+    def register_shared(
+        self, kind: type[T], open_it: Callable[[], T], close: Callable[[T], Any]
+    ) -> Callable[[], T]:
+        """Open one value for all calls, at the first call that requests the type.
+
+        Args:
+            kind: The type that implementations request. The last registration of a type counts.
+            open_it: Returns the value.
+            close: Receives the value when the snapshot ends, if it was opened.
+
+        Returns:
+            A function that returns the value, for the factories of other types.
+        """
+        opened: list[T] = []
+        lock = Lock()
+
+        def shared() -> T:
+            with lock:
+                if not opened:
+                    opened.append(open_it())
+                return opened[0]
+
+        def end() -> None:
+            with lock:
+                while opened:
+                    close(opened.pop())
+
+        self.register_factory(kind, shared, on_registry_close=end)
+        return shared
 
     def __contains__(self, kind: object) -> bool:
         return kind in self._values or kind in self._factories

@@ -6,9 +6,8 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from toolmd.testing import FakeClock, memory_workspace
-from toolmd_alara.log import HealthLog
+from toolmd_alara.log import HealthLog, Zone
 from toolmd_alara.plugin import Alara
-from toolmd_alara.zone import Zone
 
 AHEAD = timezone(timedelta(hours=1))
 MORNING = datetime(2026, 3, 2, 8, 0, tzinfo=AHEAD)

@@ -13,12 +13,9 @@ import typer
 
 from toolmd import ConfigError, load_settings
 from toolmd_alara.days import page
-from toolmd_alara.log import HealthLog, claim, people
+from toolmd_alara.log import FILE, HealthLog, Zone, claim, people, release
 from toolmd_alara.reminders import Agenda
-from toolmd_alara.zone import Zone
 
-FILE = "alara.sqlite3"
-"""The file of the health log in the project's state folder."""
 NOTIFY = "ALARA_NOTIFY_URL"
 """Where reminders go: any URL of Apprise, with `{user}` in the place of the user's name."""
 LATE = timedelta(minutes=30)
@@ -26,16 +23,25 @@ LATE = timedelta(minutes=30)
 EVERY_S = 30
 
 
-def deliver(log: HealthLog, url: str, send: Callable[[str, str], bool]) -> int:
-    """Send what became due in the last half hour, each once, and return how many were sent."""
-    sent = 0
+def deliver(log: HealthLog, url: str, send: Callable[[str, str], bool]) -> tuple[int, int]:
+    """Send what became due in the last half hour, each once.
+
+    Returns:
+        How many were sent, and how many failed; those are tried again, up to half an hour late.
+    """
+    done = [0, 0]
     for name in people(log.database):
         person = log.of(name)
         for one in Agenda(person).coming(after=person.now - LATE):
-            due, title = one["next_due"], one["title"]
-            if datetime.fromisoformat(due) <= person.now and claim(log.database, name, title, due):
-                sent += send(url.replace("{user}", quote(name, safe="")), title)
-    return sent
+            one_delivery = (name, one["title"], one["next_due"])
+            if datetime.fromisoformat(one["next_due"]) > person.now:
+                continue
+            if claim(log.database, *one_delivery):
+                sent = send(url.replace("{user}", quote(name, safe="")), one["title"])
+                done[not sent] += 1
+                if not sent:
+                    release(log.database, *one_delivery)
+    return done[0], done[1]
 
 
 def send(url: str, title: str) -> bool:
@@ -67,7 +73,8 @@ def commands(clock: Callable[[], datetime], zone: Zone | None) -> typer.Typer:
             raise ConfigError(f"set {NOTIFY} to a URL of Apprise, such as ntfy://topic-of-{{user}}")
         with closing(opened(ctx)) as log:
             while True:
-                typer.echo(f"{deliver(log, url, send)} delivered")
+                sent, failed = deliver(log, url, send)
+                typer.echo(f"{sent} delivered" + (f", {failed} failed" if failed else ""))
                 if not watch:
                     return
                 time.sleep(EVERY_S)

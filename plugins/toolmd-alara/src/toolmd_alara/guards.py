@@ -1,28 +1,18 @@
 """Ask where a person's words are unclear: a finding of another's, another time, a danger."""
 
 import re
-from collections.abc import Iterator, Mapping
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 from toolmd import Action, Call, Verdict, not_stated
 
+WORDS = tomllib.loads((files("toolmd_alara") / "words.toml").read_text("utf-8"))
+"""The words of danger, of doubt, and those that state no finding."""
 TOOLS = frozenset(("add_care_log", "create_care_log"))
 """The tools whose entries are permanent."""
-_TEXTS = ("title", "notes")
-_KINDS = ("log_type", "location_type")
 _WORD = re.compile(r"\w+(?:['\u2019]\w+)?")
-NEUTRAL = frozenset(
-    """
-    a an and as at be been by for from had has have he her his i in is it its me my of on or our
-    she that the their them there they this to us was we were which with you your
-    about after again before between during into since then until when where while
-    appointment care clinic doctor dr entry event health hospital log logged mentioned note noted
-    patient reported said saw says seen states told took user user's visit visited went
-    day days hour hours minute minutes month months morning afternoon evening night today
-    tomorrow week weeks year years yesterday
-    """.split()
-)
-"""Words that state no finding, so that a title may be a sentence. All others must be the user's."""
 
 
 def adds_nothing(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
@@ -30,16 +20,18 @@ def adds_nothing(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
 
     A person confirms these tools in any case, so that words alone deny nothing.
     """
-    kinds = {word for name in _KINDS for word in str(arguments.get(name, "")).split("_")}
-    for name in _TEXTS:
-        added = " ".join(_claims(str(arguments.get(name, "")), NEUTRAL | kinds))
-        if (verdict := not_stated(call, name, added)) is not None:
+    given = {name: str(value) for name, value in arguments.items()}
+    neutral = {
+        *WORDS["neutral"]["en"],
+        *f"{given.get('log_type')}_{given.get('location_type')}".split("_"),
+    }
+    for name in ("title", "notes"):
+        added = (
+            word for word in _WORD.findall(given.get(name, "")) if word.casefold() not in neutral
+        )
+        if (verdict := not_stated(call, name, " ".join(added))) is not None:
             return verdict._replace(action=Action.CONFIRM)
     return None
-
-
-def _claims(text: str, neutral: frozenset[str]) -> Iterator[str]:
-    return (word for word in _WORD.findall(text) if word.casefold() not in neutral)
 
 
 _OTHER_TIME = re.compile(
@@ -51,7 +43,8 @@ _OTHER_TIME = re.compile(
 
 def at_another_time(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
     """Ask about a dose without a time where the user speaks of another day."""
-    if "taken_at" in arguments or not _OTHER_TIME.search(_words(call)):
+    words = " ".join((*call.caller.earlier, call.caller.message))
+    if "taken_at" in arguments or not _OTHER_TIME.search(words):
         return None
     reason = (
         "The user speaks of another day, and without taken_at the dose counts as taken now: give "
@@ -81,19 +74,11 @@ _DANGER = re.compile(
 def may_be_in_danger(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
     """Ask first where the user's words may speak of a danger, and lock nothing."""
     del arguments
-    if call.caller.crisis or not _DANGER.search(_straight(call.caller.message)):
+    words = call.caller.message.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    if call.caller.crisis or not _DANGER.search(words):
         return None
     reason = (
         "The user's words may speak of a danger to themselves. Ask whether they are safe before "
         "anything else; if they are not, they should call the emergency number now."
     )
     return Verdict(Action.CONFIRM, "may_need_help", reason)
-
-
-def _words(call: Call) -> str:
-    """Return the user's words since the last call that ran."""
-    return " ".join((*call.caller.earlier, call.caller.message))
-
-
-def _straight(words: str) -> str:
-    return words.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")

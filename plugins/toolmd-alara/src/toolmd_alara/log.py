@@ -1,17 +1,67 @@
 """Keep a health log: one file, in which each person's entries are apart."""
 
-import sqlite3
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from toolmd import Context, ToolError
 from toolmd.database import Database
-from toolmd_alara.schema import MIGRATIONS, UNDONE
-from toolmd_alara.zone import FACT, Zone, zone_named
 
+FILE = "alara.sqlite3"
+"""The file of the health log in the project's state folder."""
+UNDONE = frozenset(
+    ("check_in", "medication", "blood_pressure", "hydration", "symptom", "doctor_visit",
+     "clinical_date")
+)  # fmt: skip
+"""The tables whose entries can be undone; a care log is permanent."""
+_MIGRATIONS = (*((),) * 4, (files("toolmd_alara") / "schema.sql").read_text("utf-8"))
+"""The file's version is 5: the ones before were never published."""
 Row = dict[str, Any]
+
+FACT = "timezone"
+"""The fact by which the host names a caller's zone, such as `Europe/Berlin`."""
+
+
+class Zone:
+    """One time zone; without a name, that of this machine."""
+
+    def __init__(self, info: tzinfo | None = None) -> None:
+        """Keep the zone; None is the machine's, with its own changes to summer time."""
+        self._info = info
+
+    def local(self, moment: datetime) -> datetime:
+        """Return a moment in this zone."""
+        return moment.astimezone(self._info)
+
+    def moment(self, wall: datetime) -> datetime:
+        """Return the moment of a local time without a zone.
+
+        Source: RFC 5545, 3.3.5. A time in the night without it comes an hour later by the clock.
+        Of a time that a night has twice, the first counts.
+        """
+        plain = wall.replace(fold=0)
+        aware = plain.astimezone() if self._info is None else plain.replace(tzinfo=self._info)
+        return self.local(aware.astimezone(UTC))
+
+    def read(self, text: str) -> datetime:
+        """Return the moment of an ISO day or time, which is this zone's own without an offset."""
+        value = datetime.fromisoformat(text)
+        return self.local(value) if value.tzinfo else self.moment(value)
+
+
+def zone_named(name: str) -> Zone:
+    """Return a zone of the IANA database; raises ToolError for an unknown name."""
+    try:
+        return Zone(ZoneInfo(name))
+    except (ValueError, OSError, LookupError):
+        raise ToolError(
+            f"The host names the time zone {name!r}, which is unknown. Nothing was read or "
+            f"written: the fact `{FACT}` must be a name such as Europe/Berlin.",
+            code="unknown_timezone",
+        ) from None
 
 
 class HealthLog:
@@ -25,7 +75,7 @@ class HealthLog:
             clock: Returns the time with its zone.
             zone: The zone of users whose host names none; the default is this machine's.
         """
-        self.database = Database(path, MIGRATIONS)
+        self.database = Database(path, _MIGRATIONS)
         self._clock = clock
         self._zone = zone or Zone()
         self.close = self.database.close
@@ -136,10 +186,6 @@ class Person:
         if entry["undone_at"] is None:
             self.change(table, number, {"undone_at": self.now.isoformat(timespec="seconds")})
 
-    def care_logs(self) -> list[Row]:
-        """Return the care logs in the order of writing."""
-        return self.read("care_log", "1 = 1")
-
     def read(self, table: str, condition: str, *values: Any) -> list[Row]:
         """Return this person's rows that meet a condition, in the order of writing."""
         there = " AND undone_at IS NULL" if table in UNDONE else ""
@@ -155,9 +201,14 @@ def people(database: Database) -> list[str]:
         return [name for (name,) in db.execute(query)]
 
 
-def claim(database: Database, person: str, what: str, due: str) -> bool:
-    """Return whether a delivery is this caller's; each is claimed once, by one process."""
-    row = (person, what, due)
+def claim(database: Database, *delivery: str) -> bool:
+    """Return whether a delivery (person, what, due) is this caller's; one process claims it."""
     with database.writing() as db:
-        added: sqlite3.Cursor = db.execute("INSERT OR IGNORE INTO delivery VALUES (?, ?, ?)", row)
+        added = db.execute("INSERT OR IGNORE INTO delivery VALUES (?, ?, ?)", delivery)
         return added.rowcount == 1
+
+
+def release(database: Database, *delivery: str) -> None:
+    """Delete the claim of a delivery that did not reach the person."""
+    with database.writing() as db:
+        db.execute("DELETE FROM delivery WHERE (person, what, due) = (?, ?, ?)", delivery)

@@ -5,8 +5,7 @@ from datetime import datetime, time, timedelta
 from typing import Any
 
 from toolmd import ToolError
-from toolmd_alara.log import Person
-from toolmd_alara.zone import Zone
+from toolmd_alara.log import Person, Zone
 
 SUNDAY = 7
 NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import itertools
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -92,11 +93,12 @@ Jump = Go | End | None
 
 
 class Undo(NamedTuple):
-    """A compensating call, bound when its step succeeded."""
+    """A compensating call, bound when its step succeeded; or the effect of a step without Undo."""
 
     key: str
     step: Step
     tool: str
+    """The tool or skill that undoes the step; empty where nothing does, so the effect stays."""
     arguments: dict[str, Any]
     run: "Run"
     """The skill whose step it undoes; it may have ended within another skill."""
@@ -353,11 +355,13 @@ class Run:
     async def roll_back(self) -> list[str]:
         """Run the bound compensations in reverse; return a sentence for each failure.
 
-        A failure does not prevent the others from running.
+        A failure does not prevent the others from running. Effects without Undo stay in `undos`.
         """
-        left = []
-        while self.undos:
-            undo = self.undos.pop()
+        left, undos = [], [*self.undos]
+        self.undos[:] = [one for one in undos if not one.tool]
+        for undo in reversed(undos):
+            if not undo.tool:
+                continue
             try:
                 await undo.run.undo(undo)
             except (StepError, DeclinedError) as error:
@@ -367,6 +371,17 @@ class Run:
             else:
                 undo.run.tell("undone", undo.step, undo.tool)
         return left
+
+    def staying(self) -> list[str]:
+        """Report the effects that stay as their steps have no Undo; return a sentence for each."""
+        times = Counter((f"{one.run.prefix}{one.step.id}", one.step.title) for one in self.undos)
+        last = {(f"{one.run.prefix}{one.step.id}", one.step.title): one for one in self.undos}
+        stays = []
+        for place, number in times.items():
+            count = f" took effect {number} times and" if number > 1 else ""
+            stays.append(f"Not undone: step {place[0]} ({place[1]}){count} has no Undo.")
+            last[place].run.tell("kept", last[place].step, stays[-1])
+        return stays
 
     async def undo(self, undo: Undo) -> None:
         """Call the compensating tool or skill; its own effects are not undone in turn."""
@@ -604,9 +619,17 @@ class ToolCall:
             number, confirmed = number + 1, True
         if done.outcome != "ok":
             raise done.failure(self.tool)
-        if run.secrets is not None and (tool := run.tool(self.tool)) is not None:
+        tool = run.tool(self.tool)
+        if run.secrets is not None and tool is not None:
             run.secrets.learn_result(done.data, tool.returns)
+        if tool is None or not tool.read_only:
+            self._stay()
         return done.data
+
+    def _stay(self) -> None:
+        """Bind the effect of the call as one that stays, until an Undo of its step replaces it."""
+        run = self.run
+        run.undos.append(Undo(run.key(self.step), self.step, "", {}, run))
 
     async def _skill(self) -> Any:
         """Run a skill and return its data; the Python of a skill undoes its own steps."""
@@ -615,7 +638,10 @@ class ToolCall:
             run, spec=plan.skills[self.tool], names=self.arguments, prefix=f"{self.key}/", item="",
             depth=run.depth + 1, undos=[],
         )  # fmt: skip
-        result = await run.run_skill(inner, None if run.spec.name in plan.python else run)
+        in_python = run.spec.name in plan.python
+        result = await run.run_skill(inner, None if in_python else run)
+        if in_python and inner.undos:
+            self._stay()
         if not result.success:
             raise StepError(result.code or "skill_failed", result.message)
         return result.data

@@ -15,7 +15,7 @@ _NO = r"n|no|nope|don'?t|do not|leave it|cancel|stop|nein|non|não|不是|不要
 _POLITE = r"please|thanks|thank you|bitte|por favor|s'il te plaît|merci|to me"
 _REST = frozenset("a add do for i in it log make my of save that the this to".split())
 """Words that may stand beside a yes or a no, with those of the question."""
-_MARKS = ".,;:!?\"'“”„«»()…。，、！"
+_MARKS = ".,;:!?\"'“”„«»()…。、\N{FULLWIDTH COMMA}\N{FULLWIDTH EXCLAMATION MARK}"
 """Marks around a word that change nothing."""
 _BUT = frozenset("but except if later no not never don't n't nicht wenn aber pero mais".split())
 
@@ -57,7 +57,7 @@ class Decision(NamedTuple):
             question: The question that they answer: the answer may repeat its words, in order.
         """
         plain = words.strip().casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-        if not {*plain}.isdisjoint("?？؟"):
+        if not {*plain}.isdisjoint("?؟\N{FULLWIDTH QUESTION MARK}"):
             return None  # A question decides nothing.
         for meaning, decision in ((_YES, cls.approve()), (_NO, cls.reject())):
             one = rf"(?:(?:{_POLITE})[\s,.!;]+)?(?:{meaning})(?:[\s,.!;]+(?:{meaning}|{_POLITE}))*"

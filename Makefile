@@ -2,7 +2,7 @@
 # They need only Python 3.11 or later with its venv module; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick test-places test-pythons test-adapters dist check format lint types layers install bench bench-peers soak crash fuzz interop fhir recall pictures lock docs clean
+.PHONY: help demo test quick test-slow test-places test-pythons test-adapters dist check format lint types layers install bench bench-peers soak crash fuzz interop fhir recall pictures lock docs clean
 MAKEFLAGS += --no-builtin-rules
 # Without its compiled modules each command that a test starts takes twice as long.
 unexport PYTHONDONTWRITEBYTECODE
@@ -28,8 +28,13 @@ demo: $(STAMP)  ## run the main job, from markdown to result, on the dental clin
 	@$(BIN)/python demo/main_job.py $(BEGAN)
 
 # On a busy machine a test can miss its time: with CI=true each has a second try, and the log names it.
-test: $(STAMP)  ## run all tests
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(CI),--reruns 1 --reruns-delay 2)
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(CI),--reruns 1 --reruns-delay 2)
+test: $(STAMP)  ## run all tests but the slow ones
+	@$(PYTEST) -m 'not slow'
+
+# Once a day, as `make crash`, `make fuzz` and `make interop`.
+test-slow: $(STAMP)  ## run the slow tests: every write, edit and text, kills, and full disks
+	@$(PYTEST) -m slow
 
 quick: $(STAMP)  ## run the unit and property tests without the slow ones, in about a minute
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --hypothesis-profile quick -m 'not slow' $(QUICK)

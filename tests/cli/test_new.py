@@ -7,14 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.command import apart
 
 
 def pytest_in(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
-    environment = {**os.environ, "TOOLMD_LOAD_PLUGINS": ""}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    program = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
+    words = (sys.executable, "-c", program, "-q", "-p", "no:cacheprovider", "tests")
+    return apart(folder, *words, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
 
 
 def test_a_new_project_checks_and_calls_at_once(console, as_golden) -> None:
@@ -112,13 +111,7 @@ def test_no_existing_file_is_overwritten(shop) -> None:
     assert "exists already" in typed.err
 
 
-def test_a_new_plugin_passes_its_test_without_being_installed(console) -> None:
-    assert console("new", "plugin", "garden_tools").code == 0
-    done = pytest_in(console.folder / "garden-tools")
-    assert done.returncode == 0, done.stdout
-
-
-def test_a_new_plugin_is_a_project_of_its_own(console) -> None:
+def test_a_new_plugin_is_a_project_whose_test_passes_before_it_is_installed(console) -> None:
     typed = console("new", "plugin", "garden_tools")
     assert "made garden-tools/src/garden_tools/tools_md/garden-tools.tool.md\n" in typed.out
     assert typed.err == "Next: cd garden-tools && toolmd check && pip install -e .\n"
@@ -140,24 +133,10 @@ def test_a_new_plugin_is_found_once_it_is_on_the_path(shop, tmp_path: Path) -> N
     (info / "entry_points.txt").write_text("[toolmd]\ngarden-tools = garden_tools.plugin\n")
     path = os.pathsep.join([str(shop.folder / "garden-tools/src"), str(site)])
     command = [sys.executable, "-m", "toolmd"]
-    environment = {**os.environ, "PYTHONPATH": path, "TOOLMD_LOAD_PLUGINS": "garden-tools"}
-    called = subprocess.run(
-        [*command, "call", "garden_tools", "text=x"],
-        cwd=shop.folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    environment = {"PYTHONPATH": path, "TOOLMD_LOAD_PLUGINS": "garden-tools"}
+    called = apart(shop.folder, *command, "call", "garden_tools", "text=x", **environment)
     assert json.loads(called.stdout) == {"text": "x"}, called.stderr
-    listed = subprocess.run(
-        [*command, "plugins", "--json"],
-        cwd=shop.folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    listed = apart(shop.folder, *command, "plugins", "--json", **environment)
     (plugin,) = [p for p in json.loads(listed.stdout) if p["name"] == "garden-tools"]
     assert (plugin["version"], plugin["state"]) == ("0.1.0", "loaded")
 

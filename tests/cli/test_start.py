@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.command import run_command
 
 PARSING = {"markdown_it", "toolmd._parse", "yaml"}
 SERVING = {"fastapi", "mcp", "pygls", "starlette", "uvicorn"}
@@ -83,34 +84,32 @@ def test_a_program_with_tools_imports_nothing_of_skills_and_servers(shop, script
     assert imported(shop.folder, script=script) & (NOTHING_NEEDED | SKILLS) == set()
 
 
-def completed(folder, words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "toolmd"],
-        cwd=folder,
-        env={
-            **os.environ,
-            "TOOLMD_LOAD_PLUGINS": "",
-            "_TOOLMD_COMPLETE": "complete_bash",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(len(words.split()) - 1),
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def completion(words: str) -> dict[str, str]:
+    """Return the variables with which a shell asks for what may follow these words."""
+    return {
+        "TOOLMD_LOAD_PLUGINS": "",
+        "_TOOLMD_COMPLETE": "complete_bash",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
 
 
-def test_names_are_completed(shop) -> None:
-    assert completed(shop.folder, "toolmd call se").stdout.split() == ["sell_flowers"]
-    assert completed(shop.folder, "toolmd run make_b").stdout.split() == ["make_bouquet"]
+def test_names_are_completed_in_a_project(shop, tmp_path) -> None:
+    def completed(folder, words: str) -> list[str]:
+        return run_command(folder, **completion(words)).out.split()
 
-
-def test_names_are_not_completed_outside_a_project(tmp_path) -> None:
-    assert completed(tmp_path, "toolmd call se").stdout.split() == []
+    assert completed(shop.folder, "toolmd call se") == ["sell_flowers"]
+    assert completed(shop.folder, "toolmd run make_b") == ["make_bouquet"]
+    (outside := tmp_path / "outside").mkdir()
+    (shop.folder / "toolmd.toml").rename(outside / "moved.toml")
+    assert completed(outside, "toolmd call se") == []
 
 
 def test_completion_imports_nothing_heavy(tmp_path) -> None:
-    done = completed(tmp_path, "toolmd ex")
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "toolmd"], cwd=tmp_path,
+        env={**os.environ, **completion("toolmd ex")}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
     assert "export" in done.stdout
     modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert FORBIDDEN["--help"] & modules == set()

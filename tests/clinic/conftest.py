@@ -1,5 +1,6 @@
 """A clinic of its own for each test, on a Monday in March, with the demonstration's families."""
 
+import shutil
 from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
@@ -21,6 +22,16 @@ def clock() -> StoppedClock:
     return StoppedClock(datetime.fromisoformat(MONDAY))
 
 
+@pytest.fixture(scope="session")
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database with the demonstration's families; a copy spares each test the seeding."""
+    file = tmp_path_factory.mktemp("seeded") / FILE
+    clinic = Clinic(file, StoppedClock(datetime.fromisoformat(MONDAY)))
+    seed(clinic, date(2026, 3, 2))
+    clinic.close()
+    return file
+
+
 @pytest.fixture
 def empty_clinic(tmp_path: Path, clock: StoppedClock) -> Iterator[Clinic]:
     clinic = Clinic(tmp_path / "state" / FILE, clock)
@@ -29,9 +40,11 @@ def empty_clinic(tmp_path: Path, clock: StoppedClock) -> Iterator[Clinic]:
 
 
 @pytest.fixture
-def clinic(empty_clinic: Clinic) -> Clinic:
-    seed(empty_clinic, date(2026, 3, 2))
-    return empty_clinic
+def clinic(tmp_path: Path, clock: StoppedClock, seeded: Path) -> Iterator[Clinic]:
+    (state := tmp_path / "state").mkdir(exist_ok=True)
+    clinic = Clinic(Path(shutil.copy(seeded, state)), clock)
+    yield clinic
+    clinic.close()
 
 
 @pytest.fixture

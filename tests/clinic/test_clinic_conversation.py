@@ -1,21 +1,14 @@
 """`toolmd test` replays a conversation at the desk."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.command import run_command
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_a_conversation_at_the_desk_is_replayed():
-    done = subprocess.run(
-        [sys.executable, "-m", "toolmd", "test", "skills_md/conversations/desk.chat.md"],
-        cwd=ROOT,
-        env={**os.environ, "CLINIC_NOW": "2026-03-02T08:00"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "8 examples, all passed" in done.stdout + done.stderr
+    desk = "skills_md/conversations/desk.chat.md"
+    done = run_command(ROOT, "test", desk, CLINIC_NOW="2026-03-02T08:00")
+    assert done.code == 0, done.out
+    assert "8 examples, all passed" in done.out + done.err

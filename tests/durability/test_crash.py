@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests import warm_python
 
+pytestmark = pytest.mark.slow
 CRASH = Path(__file__).parent / "crash"
 
 

@@ -103,6 +103,9 @@ def edit_weakens_settings(world):
 
 
 EDITS = [edit_weakens, edit_renames_and_weakens, edit_breaks, edit_weakens_settings]
+FIRST = [pytest.param(edit, marks=[pytest.mark.slow] if number else [])
+         for number, edit in enumerate(EDITS)]  # fmt: skip
+"""The first edit each time, and the others once a day."""
 
 
 def chosen():
@@ -142,7 +145,7 @@ def collected() -> Iterator[None]:
 
 
 @ODD_ENDS
-@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("edit", FIRST)
 def test_a_reload_that_fails_anywhere_weakens_no_live_policy(tmp_path, caplog, edit):
     caplog.set_level(logging.CRITICAL)
     world = World(tmp_path)
@@ -182,6 +185,7 @@ def test_a_reload_that_fails_anywhere_weakens_no_live_policy(tmp_path, caplog, e
 
 
 @ODD_ENDS
+@pytest.mark.slow
 def test_an_acceptance_that_fails_anywhere_applies_only_the_accepted_change(tmp_path, caplog):
     caplog.set_level(logging.CRITICAL)
     world = World(tmp_path)
@@ -212,6 +216,7 @@ def test_an_acceptance_that_fails_anywhere_applies_only_the_accepted_change(tmp_
 
 
 @ODD_ENDS
+@pytest.mark.slow
 def test_a_project_that_fails_to_open_anywhere_is_closed_or_as_strict(tmp_path, caplog):
     caplog.set_level(logging.CRITICAL)
     world = World(tmp_path)

@@ -74,6 +74,7 @@ AT_ONCE = ("new", "import")
 """Commands whose files belong together."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_writes_each_file_whole_or_says_what_to_do(command, tmp_path):
     files, argv = COMMANDS[command]

@@ -13,6 +13,7 @@ TARGETS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_invariant_holds_for_the_fuzzing_seeds(target):
     one, seeds = TARGETS[target]

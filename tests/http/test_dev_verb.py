@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests import warm_python
 
 from toolmd._auth.server import bound_socket
 from toolmd._cli.frame import PORT
@@ -32,7 +33,7 @@ class Dev:
     """A running `toolmd dev`."""
 
     def __init__(self, project: Path) -> None:
-        self.process = subprocess.Popen(
+        self.process = warm_python.Popen(
             words(project, "--port", "0", "--user", "ana"), env=environment(), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
@@ -124,7 +125,7 @@ def test_errors_of_a_save_are_reported_at_once(dev: Dev, project: Path) -> None:
 
 
 def test_it_is_for_this_machine_alone(project: Path) -> None:
-    refused = subprocess.run(
+    refused = warm_python.run(
         words(project, "--host", "0.0.0.0"), env=environment(), capture_output=True, text=True,
         check=False, timeout=60,
     )  # fmt: skip
@@ -136,7 +137,7 @@ def test_it_is_for_this_machine_alone(project: Path) -> None:
 def test_a_port_in_use_is_reported_with_a_remedy(project: Path) -> None:
     with bound_socket("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
-        refused = subprocess.run(
+        refused = warm_python.run(
             words(project, "--port", str(port)), env=environment(), capture_output=True,
             text=True, check=False, timeout=60,
         )  # fmt: skip
@@ -150,7 +151,7 @@ def test_if_the_default_port_is_in_use_the_next_is_used(project: Path) -> None:
     with contextlib.ExitStack() as held:
         with contextlib.suppress(OSError):  # somebody has it already: as good
             held.enter_context(bound_socket("127.0.0.1", PORT)).listen()
-        started = subprocess.Popen(
+        started = warm_python.Popen(
             words(project), env=environment(), text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
@@ -173,7 +174,7 @@ def test_the_console_is_opened_in_the_browser_that_the_user_has(
     browser = tmp_path / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
     browser.chmod(0o755)
-    started = subprocess.Popen(
+    started = warm_python.Popen(
         words(project, "--port", "0", "--open"), env={**environment(), "BROWSER": str(browser)},
         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
@@ -187,7 +188,7 @@ def test_the_console_is_opened_in_the_browser_that_the_user_has(
 
 
 def test_without_a_project_no_link_is_printed(tmp_path: Path) -> None:
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, "-m", "toolmd", "dev"],
         cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False, timeout=30,
     )  # fmt: skip

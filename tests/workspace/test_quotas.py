@@ -1,7 +1,6 @@
 """Quotas of a file: how they are read, counted, given back, and denied."""
 
 import asyncio
-import subprocess
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.command import apart
 from tests.definitions import tool
 from workspace_shop import Shop
 
@@ -310,15 +310,10 @@ def test_exactly_the_limit_passes_of_racing_calls(shop: Shop, store: str) -> Non
 
 def test_processes_share_the_count(shop: Shop) -> None:
     write(shop, "3 calls per user ever")
-    command = [sys.executable, "-m", "toolmd", "call", "refund", "order_id=a", "amount=1"]
-    told = [
-        subprocess.run(
-            [*command, "--user", "ana"], cwd=shop.root, capture_output=True, check=False,
-            env={"PATH": "/usr/bin:/bin", "TOOLMD_STORE": "sqlite"},
-        ).returncode
-        for _ in range(4)
-    ]  # fmt: skip
-    assert told == [0, 0, 0, 3]
+    call = ("call", "refund", "order_id=a", "amount=1", "--user", "ana")
+    command = (sys.executable, "-m", "toolmd", *call)
+    ended = [apart(shop.root, *command, TOOLMD_STORE="sqlite").returncode for _ in range(4)]
+    assert ended == [0, 0, 0, 3]
 
 
 def test_a_larger_quota_waits_for_acceptance(shop: Shop) -> None:

@@ -55,15 +55,11 @@ def child(tmp_path):
     return run
 
 
-def test_every_module_is_imported_without_posix_modules(child):
-    child("-c", EVERY_MODULE)
-
-
-def test_a_durable_run_and_a_reload_need_no_posix_modules(child, shop, tmp_path):
+def test_every_module_a_durable_run_and_a_reload_need_no_posix_modules(child, shop, tmp_path):
     shop.write("toolmd.toml", "plugins = []\n")
     shop.tool("greet", 'def greet(): return {"said": "hello"}')
     shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", STEPS))
 
-    child("-c", RUN_AND_RELOAD)
+    child("-c", RUN_AND_RELOAD + EVERY_MODULE)
 
     assert (tmp_path / ".toolmd" / "store.sqlite3").is_file()

@@ -2,8 +2,6 @@
 
 import asyncio
 
-import pytest
-
 CARE = {"log_type": "visit", "title": "Hospital visit", "occurred_at": "2024-01-20T10:00:00Z"}
 VALID = {
     "log_blood_pressure": {"systolic": 120, "diastolic": 80},
@@ -77,44 +75,42 @@ ASKED_FOR = {
 }
 
 
-@pytest.mark.parametrize(("tool", "least"), LEAST.items())
-def test_confidence_counts_from_the_seeds_number_on(call, tool, least):
-    for confidence in (least, 1, 1.0):
-        result = call(tool, VALID[tool], confidence=confidence, dry_run=True)
-        assert result.outcome == ("confirm" if tool in CONFIRMED else "allowed")
-    # The tool that a Given reads has a confidence of its own.
-    read = {"rule_unavailable"} if tool in ("change_reminder", "end_reminder") else set()
-    for confidence in (least - 0.01, 0):
-        result = call(tool, VALID[tool], confidence=confidence)
-        assert result.outcome == "denied"
-        assert result.error.code in {"low_confidence", *read}
-    result = call(tool, VALID[tool], confidence=None)
-    assert result.outcome == "denied"
-    assert result.error.code in {"missing_confidence", *read}
+def test_confidence_counts_from_the_seeds_number_on(call):
+    for tool, least in LEAST.items():
+        for confidence in (least, 1, 1.0):
+            result = call(tool, VALID[tool], confidence=confidence, dry_run=True)
+            assert result.outcome == ("confirm" if tool in CONFIRMED else "allowed"), tool
+        # The tool that a Given reads has a confidence of its own.
+        read = {"rule_unavailable"} if tool in ("change_reminder", "end_reminder") else set()
+        for confidence in (least - 0.01, 0, None):
+            result = call(tool, VALID[tool], confidence=confidence)
+            code = "missing_confidence" if confidence is None else "low_confidence"
+            assert result.outcome == "denied", tool
+            assert result.error.code in {code, *read}, tool
 
 
-@pytest.mark.parametrize("tool", ASKED_FOR)
-def test_a_call_without_the_users_request_asks_them_or_is_denied(call, tool):
-    for message in ASKED_FOR[tool]:
-        assert call(tool, VALID[tool], message=message, dry_run=True).error is None
-    for message in ("", "Hello!", "I have a headache"):
-        result = call(tool, VALID[tool], message=message, dry_run=True)
-        if tool in CONFIRMED:
-            assert result.outcome == "confirm"
-        else:
-            assert (result.outcome, result.error.code) == ("denied", "no_explicit_intent")
+def test_a_call_without_the_users_request_asks_them_or_is_denied(call):
+    for tool, messages in ASKED_FOR.items():
+        for message in messages:
+            assert call(tool, VALID[tool], message=message, dry_run=True).error is None, message
+        for message in ("", "Hello!", "I have a headache"):
+            result = call(tool, VALID[tool], message=message, dry_run=True)
+            if tool in CONFIRMED:
+                assert result.outcome == "confirm", tool
+            else:
+                assert (result.outcome, result.error.code) == ("denied", "no_explicit_intent")
 
 
-@pytest.mark.parametrize(("tool", "sensitivity"), CONFIRMED.items())
-def test_a_call_with_consequences_waits_for_a_yes(call, tool, sensitivity):
-    result = call(tool, VALID[tool])
-    assert (result.success, result.outcome) == (False, "confirm")
-    assert result.confirmation.sensitivity == sensitivity
+def test_a_call_with_consequences_waits_for_a_yes(call):
+    for tool, sensitivity in CONFIRMED.items():
+        result = call(tool, VALID[tool])
+        assert (result.success, result.outcome) == (False, "confirm"), tool
+        assert result.confirmation.sensitivity == sensitivity, tool
 
 
-@pytest.mark.parametrize("tool", sorted(VALID.keys() - CONFIRMED.keys() - {"snooze_reminder"}))
-def test_a_call_of_low_risk_runs_at_once(call, tool):
-    assert call(tool, VALID[tool]).outcome == "ok"
+def test_a_call_of_low_risk_runs_at_once(call):
+    for tool in VALID.keys() - CONFIRMED.keys() - {"snooze_reminder"}:
+        assert call(tool, VALID[tool]).outcome == "ok", tool
 
 
 def test_a_diagnosis_that_the_user_did_not_say_is_asked_about(call):
@@ -127,35 +123,29 @@ def test_a_diagnosis_that_the_user_did_not_say_is_asked_about(call):
     assert call("add_care_log", inferred, message=said, dry_run=True).error is None
 
 
-@pytest.mark.parametrize("name", ["title", "notes"])
-@pytest.mark.parametrize(
-    ("said", "text", "outcome"),
-    [
-        ("I went to the hospital", "Hospital visit for hypertension", "asked"),
-        ("I went to the hospital, it is not cancer", "Visit to the hospital: cancer", "asked"),
-        ("The doctor said it is cancer", "Diagnosed with cancer", "asked"),
-        ("I was diagnosed with cancer", "Diagnosed with cancer", None),
-        ("I had a checkup at the hospital", "Checkup at the hospital", None),
-        ("I saw the doctor", "The user visited the doctor", None),
-    ],
-)
-def test_a_title_and_notes_add_no_finding_to_the_users_words(call, name, said, text, outcome):
-    result = call("add_care_log", {**CARE, name: text}, message=said, dry_run=True)
-    assert (result.outcome, result.error) == ("confirm", None)
-    assert (name in result.message) is (outcome == "asked")
+def test_a_title_and_notes_add_no_finding_to_the_users_words(call):
+    for said, text, asked in (
+        ("I went to the hospital", "Hospital visit for hypertension", True),
+        ("I went to the hospital, it is not cancer", "Visit to the hospital: cancer", True),
+        ("The doctor said it is cancer", "Diagnosed with cancer", True),
+        ("I was diagnosed with cancer", "Diagnosed with cancer", False),
+        ("I had a checkup at the hospital", "Checkup at the hospital", False),
+        ("I saw the doctor", "The user visited the doctor", False),
+    ):
+        for name in ("title", "notes"):
+            result = call("add_care_log", {**CARE, name: text}, message=said, dry_run=True)
+            assert (result.outcome, result.error) == ("confirm", None)
+            assert (name in result.message) is asked, (said, name)
 
 
-@pytest.mark.parametrize(
-    ("message", "codes"),
-    [
+def test_a_medication_that_the_user_did_not_take_is_not_logged(call):
+    for message, codes in (
         ("I have a headache", ["no_explicit_intent", "not_stated_by_user"]),
         ("I took an ibuprofen", ["not_stated_by_user"]),
-    ],
-)
-def test_a_medication_that_the_user_did_not_take_is_not_logged(call, message, codes):
-    result = call("log_medication", VALID["log_medication"], message=message)
-    assert (result.outcome, result.error.code) == ("denied", codes[0])
-    assert [problem.code for problem in result.error.details] == codes
+    ):
+        result = call("log_medication", VALID["log_medication"], message=message)
+        assert (result.outcome, result.error.code) == ("denied", codes[0])
+        assert [problem.code for problem in result.error.details] == codes
 
 
 def test_a_question_about_a_medication_is_not_logged_before_the_user_confirms(call):
@@ -163,9 +153,8 @@ def test_a_question_about_a_medication_is_not_logged_before_the_user_confirms(ca
         assert call("log_medication", VALID["log_medication"], message=message).outcome == "confirm"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_words_of_a_crisis_hold_every_call_that_changes_something(call):
+    for words in (
         "I want to kill myself and I took pills",
         "sometimes I want to DIE",
         "I can\N{RIGHT SINGLE QUOTATION MARK}t go on like this",
@@ -174,13 +163,12 @@ def test_a_question_about_a_medication_is_not_logged_before_the_user_confirms(ca
         "Ich will mich umbringen",
         "我不想活了",
         "I am worthless, end it",
-    ],
-)
-def test_words_of_a_crisis_hold_every_call_that_changes_something(call, words):
-    logged = call("log_medication", {"medication_name": "pills"}, message=f"I took pills. {words}")
-    assert (logged.outcome, logged.crisis) == ("review", True)
-    read = call("get_today_summary", {}, message=words)
-    assert (read.outcome, read.crisis) == ("ok", True)
+    ):
+        pills = {"medication_name": "pills"}
+        logged = call("log_medication", pills, message=f"I took pills. {words}", user=words)
+        assert (logged.outcome, logged.crisis) == ("review", True), words
+        read = call("get_today_summary", {}, message=words, user=words)
+        assert (read.outcome, read.crisis) == ("ok", True), words
 
 
 def test_a_crisis_stays_with_its_conversation_until_an_operator_clears_it(call, workspace):
@@ -231,6 +219,6 @@ def test_a_later_message_corrects_the_one_reminder_that_it_can_mean(workspace):
     assert set(waiting()) == {later.id, evening.id, noon.id}
 
 
-@pytest.mark.parametrize("mood", ["crisis", "In Crisis", "suicidal", "hopeless"])
-def test_a_mood_of_crisis_goes_to_a_person(call, mood):
-    assert call("update_mood", {"mood": mood}).outcome == "review"
+def test_a_mood_of_crisis_goes_to_a_person(call):
+    for mood in ("crisis", "In Crisis", "suicidal", "hopeless"):
+        assert call("update_mood", {"mood": mood}, user=mood).outcome == "review", mood

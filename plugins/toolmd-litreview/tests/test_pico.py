@@ -51,9 +51,8 @@ def test_more_than_800_abstracts_are_confirmed(call, count, outcome):
     assert call("run_pico", given, dry_run=True).outcome == outcome
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_neither_or_both_sources_or_a_path_are_denied(call):
+    for arguments in (
         {},
         {"cluster_id": "cl-1", "pmid_list": [1]},
         {"cluster_id": "../../x"},
@@ -66,10 +65,8 @@ def test_more_than_800_abstracts_are_confirmed(call, count, outcome):
         {"pmid_list": ["1"]},
         {"pmid_list": list(range(1, 10_002))},
         {"pmid_list": [1], "file": "x"},
-    ],
-)
-def test_neither_or_both_sources_or_a_path_are_denied(call, arguments):
-    assert call("run_pico", arguments).error.code == "invalid_arguments"
+    ):
+        assert call("run_pico", arguments).error.code == "invalid_arguments", arguments
 
 
 def test_an_unknown_cluster_is_reported_with_the_known_ones(call, searched):
@@ -115,9 +112,9 @@ def test_a_paper_that_the_model_leaves_out_is_asked_for_once_more(call, ncbi, op
     assert [json.loads(line)["pmid"] for line in asked[1].splitlines()] == [2]
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
+def test_a_model_that_says_nothing_of_use_writes_no_file(call, ncbi, openai, workspace):
+    ncbi.add(1)
+    for said in (
         "",
         "I cannot do that.",
         "{" * 5_000,
@@ -128,13 +125,10 @@ def test_a_paper_that_the_model_leaves_out_is_asked_for_once_more(call, ncbi, op
         '{"papers": [null, 1, []]}',
         '{"papers": [{"pmid": [1], "P": "x"}]}',
         '{"papers": [{"pmid": {}, "P": "x"}]}',
-    ],
-)
-def test_a_model_that_says_nothing_of_use_writes_no_file(call, ncbi, openai, workspace, said):
-    ncbi.add(1)
-    openai.say = lambda task, material: said
-    assert call("run_pico", {"pmid_list": [1]}).error.code == "model_unreadable"
-    assert not (workspace.settings.state / "pico").exists()
+    ):
+        openai.say = lambda task, material, said=said: said
+        assert call("run_pico", {"pmid_list": [1]}).error.code == "model_unreadable", said
+        assert not (workspace.settings.state / "pico").exists(), said
 
 
 TEXT = (
@@ -143,9 +137,8 @@ TEXT = (
 )
 
 
-@pytest.mark.parametrize(
-    ("value", "quote", "kept"),
-    [
+def test_a_field_is_kept_if_the_abstract_has_its_quote_and_its_words(call, ncbi, openai, lines):
+    for pmid, (value, quote, kept) in enumerate((
         ("120 adults with asthma", "120 adults with asthma", True),
         ("Adults who have asthma", "In 120 “adults” with ASTHMA", True),
         ("RCT", "a randomized controlled trial", True),
@@ -164,17 +157,14 @@ TEXT = (
         ("adults with asthma", "", False),
         ("480 adults with asthma", "adults with asthma", False),
         ("children with diabetes and asthma", "with asthma", False),
-    ],
-)
-def test_a_field_is_kept_if_the_abstract_has_its_quote_and_its_words(
-    call, ncbi, openai, lines, value, quote, kept
-):
-    ncbi.add(1, "T.", TEXT)
-    row = {"pmid": 1, "P": value, "I": "budesonide", "quotes": {"P": quote, "I": "budesonide"}}
-    openai.say = lambda task, material: json.dumps(row)
-    result = call("run_pico", {"pmid_list": [1]})
-    assert lines(result.data["file"])[0]["P"] == (value if kept else None)
-    assert result.data["unsupported_fields"] == (0 if kept else 1)
+    ), 1):  # fmt: skip
+        ncbi.add(pmid, "T.", TEXT)
+        quotes = {"P": quote, "I": "budesonide"}
+        row = {"pmid": pmid, "P": value, "I": "budesonide", "quotes": quotes}
+        openai.say = lambda task, material, row=row: json.dumps(row)
+        result = call("run_pico", {"pmid_list": [pmid]})
+        assert lines(result.data["file"])[0]["P"] == (value if kept else None), (value, quote)
+        assert result.data["unsupported_fields"] == (0 if kept else 1), (value, quote)
 
 
 def test_the_question_about_many_abstracts_has_their_number(call):

@@ -29,9 +29,9 @@ def test_there_are_eight_tools_without_a_word_against_them(workspace):
     assert workspace.diagnostics == ()
 
 
-@pytest.mark.parametrize("name", ["add_papers", "compute_metrics", "recluster", "assign_cluster"])
-def test_a_light_helper_is_not_a_tool(call, name):
-    assert call(name, {}).error.code == "unknown_tool"
+def test_a_light_helper_is_not_a_tool(call):
+    for name in ("add_papers", "compute_metrics", "recluster", "assign_cluster"):
+        assert call(name, {}).error.code == "unknown_tool", name
 
 
 def test_the_examples_in_the_files_pass(call, workspace):
@@ -149,12 +149,13 @@ def test_a_new_theme_comes_from_the_papers_left_over(call, searched, openai, wor
     assert "Statins" not in material
 
 
-@pytest.mark.parametrize("body", [PAGE, b"{}", b'{"choices": []}', b'{"choices": [null]}', b""])
-def test_a_page_in_the_models_place_fails_the_call(call, searched, openai, body):
-    openai.faults += [Fault(200, body)] * 40
+def test_a_page_in_the_models_place_fails_the_call(call, searched, openai):
     short = Budget(10, 10_000, 400)
-    result = call("prisma_check", {"cluster_id": searched[0]}, budget=short)
-    assert result.outcome == "failed"
+    for body in (PAGE, b"{}", b'{"choices": []}', b'{"choices": [null]}', b""):
+        openai.faults.clear()
+        openai.faults += [Fault(200, body)] * 40
+        result = call("prisma_check", {"cluster_id": searched[0]}, budget=short)
+        assert result.outcome == "failed", body
 
 
 def test_a_call_that_lacks_a_key_leaves_the_status_error(call, searched, workspace):
@@ -165,12 +166,12 @@ def test_a_call_that_lacks_a_key_leaves_the_status_error(call, searched, workspa
     assert (goal.status, goal.last) == ("error", "prisma_check: invalid_arguments")
 
 
-@pytest.mark.parametrize(("status", "code"), [(401, "model_refused"), (400, "model_refused")])
-def test_a_rejected_model_request_has_its_own_error(call, searched, openai, status, code):
-    openai.faults.append(Fault(status, b"secret-of-model"))
-    result = call("prisma_check", {"cluster_id": searched[0]})
-    assert result.error.code == code
-    assert "secret" not in str(result.to_dict())
+def test_a_rejected_model_request_has_its_own_error(call, searched, openai):
+    for status in (401, 400):
+        openai.faults.append(Fault(status, b"secret-of-model"))
+        result = call("prisma_check", {"cluster_id": searched[0]})
+        assert result.error.code == "model_refused", status
+        assert "secret" not in str(result.to_dict())
 
 
 def confirmed(workspace, result):

@@ -1,9 +1,8 @@
 """`toolmd test` replays the questions of a clinician, on a FHIR server."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.command import run_command
 
 CHART = Path(__file__).parents[1] / "conversations" / "chart.chat.md"
 
@@ -23,18 +22,8 @@ def test_the_questions_of_a_clinician_are_replayed(tmp_path, server, make):
         make.note("Rash after penicillin."),
         make.note(content=scan),
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "toolmd", "test", CHART],
-        cwd=tmp_path,
-        env={
-            **os.environ,
-            "TOOLMD_LOAD_PLUGINS": "simplescribe",
-            "SIMPLESCRIBE_FHIR_URL": server.url,
-            "SIMPLESCRIBE_EMBEDDER": "none",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout
-    assert "5 examples, all passed" in done.stdout + done.stderr
+    environ = {"SIMPLESCRIBE_FHIR_URL": server.url, "SIMPLESCRIBE_EMBEDDER": "none"}
+    loaded = {"TOOLMD_LOAD_PLUGINS": "simplescribe", **environ}
+    done = run_command(tmp_path, "test", str(CHART), **loaded)
+    assert done.code == 0, done.out
+    assert "5 examples, all passed" in done.out + done.err

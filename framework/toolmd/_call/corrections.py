@@ -5,10 +5,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from toolmd._types.approval import OPERATOR_GROUP
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import Confirmation
-from toolmd._types.schema import Schema
+from toolmd._types.schema import Parameter, Schema
 
 
 def identity_of(one: Confirmation) -> str | None:
@@ -32,13 +33,16 @@ def find_corrected(
 
     A correction has the same tool, user and conversation, comes later in it, keeps what the call
     is about and changes something else. What a call is about are its required texts, such as a
-    title or a list of names; a call of a tool without any keeps some other required argument.
-    Of several, the most similar one is meant; where two are as similar, none is.
+    title or a list of names; a call of a tool without any keeps some other required argument, and
+    where none is required, any that is no default. Of several, the most similar one is meant;
+    where two are as similar, none is.
     """
     arguments = call.arguments
     assert isinstance(arguments, Mapping)
-    required = [parameter for parameter in call_spec.parameters if parameter.required]
-    names = {p.name for p in required if _names_something(p.shape)} or {p.name for p in required}
+    every = call_spec.parameters
+    required = [parameter for parameter in every if parameter.required]
+    texts = {p.name for p in required if _names_something(p.shape)}
+    names = texts or {p.name for p in required or every if not _is_default(arguments, p)}
     kept = [
         (_count_kept(arguments, one.call.arguments, names), one)
         for one in pending
@@ -53,7 +57,8 @@ def _comes_before(one: Confirmation, call: Call) -> bool:
     """Return whether a pending call is of an earlier message of the same conversation."""
     before = one.call
     return (
-        one.kind == "confirm"
+        # The review of a crisis or a guard is an operator's to end.
+        (one.kind == "confirm" or is_approval(one))
         and one.state == "pending"
         and not before.is_of_a_run
         and before.asked is None
@@ -75,6 +80,18 @@ def _count_kept(new: Mapping[str, Any], old: Any, names: set[str]) -> int:
 def text_of(arguments: Any, name: str) -> str:
     # As JSON text, where true is not 1.
     return json.dumps(arguments[name], sort_keys=True, default=str) if name in arguments else ""
+
+
+def is_approval(one: Confirmation) -> bool:
+    """Return whether a call waits for nothing but the approvals of its file."""
+    numbers = [each.number for each in one.approvals]
+    return bool(numbers) and OPERATOR_GROUP not in numbers
+
+
+def _is_default(arguments: Mapping[str, Any], parameter: Parameter) -> bool:
+    name, shape = parameter.name, parameter.shape
+    default = {name: shape.default} if shape.has_default else {}
+    return text_of(arguments, name) == text_of(default, name)
 
 
 def _names_something(shape: Schema) -> bool:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from toolmd._call.arguments import Rules, mismatch
-from toolmd._call.confirmations import NOT_YOURS
+from toolmd._call.confirmations import AN_OPERATOR, NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.threads import AROUND
 from toolmd._skills.engine import Engine
@@ -91,7 +91,8 @@ class Questions:
         except CallDenied as denial:
             return denial.failure
         edits = {**before, **answer.arguments} if before else before
-        return words or changes(before, edits, asked.parameters)
+        whose = "The user" if own or question.kind != "review" else answer.by or AN_OPERATOR
+        return words or changes(before, edits, asked.parameters, whose)
 
     def order(self, run_id: str) -> Order | None:
         """Return the order of a run; None if there is no such run."""

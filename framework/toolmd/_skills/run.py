@@ -3,13 +3,16 @@
 import asyncio
 import datetime as dt
 import itertools
+import json
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from toolmd._expressions import (
     CALLER,
@@ -490,6 +493,16 @@ class Run:
             raise StepError("invalid_arguments", f"{argument.name}: {error}") from None
         return MISSING if given is None and optional and types and "null" not in types else given
 
+    def reads_result(self, step: Step) -> str | None:
+        """Return the name of a step's result, if the skill reads the result; Python may always."""
+        if self.spec.name in self.order.plan.python or step.if_empty is not None:
+            return step.save_as or "result"
+        name = step.save_as
+        if name is None:
+            return None
+        every = _expressions(self.spec.workflow_sections)
+        return name if any(name in _names_of(one, name) for one in every) else None
+
     def _program(self, expression: Expression) -> Program:
         names = [*self.names, *(parameter.name for parameter in self.spec.parameters)]
         return compile_expression(expression.cel, names)
@@ -722,15 +735,22 @@ class ToolCall:
         if tool is None or tool.is_repeatable:
             return None
         question = run.question(
-            self.step, key, "", tool=self.tool, arguments=self.arguments, sensitivity="high"
-        )
+            self.step, key, "", tool=self.tool, arguments=self.arguments, sensitivity="high",
+            saves=None if UNDOING in key else run.reads_result(self.step),
+        )  # fmt: skip
         given = (question.arguments or {}).items()
         called = f" with {', '.join(f'{k}: {shown_value(v)}' for k, v in given)}" if given else ""
         prompt = (
             f"Did {self.tool} take effect? The process ended while it was called{called} for the "
             f"step '{self.step.title}', and it must not be called twice."
         )
-        return UncertainOutcome(question._replace(prompt=prompt), Outcome("ok").to_json())
+        if question.saves is not None:
+            prompt += " The run reads what it returned: a yes states that as JSON."
+
+        def happened(text: str | None) -> dict[str, Any]:
+            return Outcome("ok", None if text is None else json.loads(text)).to_json()
+
+        return UncertainOutcome(question._replace(prompt=prompt), happened)
 
 
 class _Loop:
@@ -811,6 +831,26 @@ class _Loop:
         finally:
             self._undos[index] = run.undos
         return _LEFT_OUT if jump is None else jump._replace(item=self._key(index))
+
+
+def _expressions(part: Any) -> Iterator[Expression]:
+    """Yield every expression within a part of a skill."""
+    if isinstance(part, Expression):
+        yield part
+    elif isinstance(part, BaseModel):
+        for name in type(part).model_fields:
+            yield from _expressions(getattr(part, name))
+    elif isinstance(part, tuple):
+        for one in part:
+            yield from _expressions(one)
+
+
+def _names_of(expression: Expression, name: str) -> Collection[str]:
+    """Return the names that an expression reads; in doubt, it reads this one."""
+    try:
+        return compile_expression(expression.cel, [name]).names
+    except ExpressionError:
+        return (name,)
 
 
 def _until(value: Any, now: dt.datetime) -> dt.datetime:

@@ -1,13 +1,13 @@
 """Register the clinic for its tools, and `toolmd clinic` for the command line."""
 
+import os
 from typing import TYPE_CHECKING
 
 from toolmd import hookimpl
 
-from ._clinic.insurer import EligibilityService
-from ._clinic.outbox import Notifier
-from ._clinic.resources import Reception
-from ._clinic.store import Clinic
+from ._clinic.insurer import ELIGIBILITY_URL, EligibilityService
+from ._clinic.outbox import SMS_URL, Notifier
+from ._clinic.store import Clinic, open_clinic
 
 if TYPE_CHECKING:
     import typer
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 @hookimpl
 def toolmd_resources(registry: "Resources", settings: "Settings") -> None:
     """Register the clinic, the notifier of parents, and the insurer's address."""
-    reception = Reception(settings)
-    registry.register_factory(Clinic, reception.clinic, on_registry_close=reception.close)
-    registry.register_factory(Notifier, reception.notifier)
-    registry.register_factory(EligibilityService, reception.eligibility_service)
+    opened = registry.register_shared(
+        Clinic, lambda: open_clinic(settings), lambda clinic: clinic.close()
+    )
+    registry.register_factory(
+        Notifier, lambda: Notifier(opened().outbox, os.environ.get(SMS_URL, ""))
+    )
+    registry.register_factory(EligibilityService, _insurer)
 
 
 @hookimpl
@@ -30,3 +33,8 @@ def toolmd_commands(app: "typer.Typer") -> None:
     from ._clinic.commands import app as clinic
 
     app.add_typer(clinic, name="clinic")
+
+
+def _insurer() -> EligibilityService:
+    url = os.environ.get(ELIGIBILITY_URL)
+    return EligibilityService(url.rstrip("/")) if url else EligibilityService()

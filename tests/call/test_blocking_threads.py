@@ -161,12 +161,10 @@ def printed(script):
     return done.stdout
 
 
-@pytest.mark.slow
 def test_a_function_that_hangs_does_not_keep_the_process_alive():
     assert printed(HANGS) == "ended\n"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_the_child_of_a_fork_has_threads_of_its_own():
     assert printed(FORKS) == "child ran\n"

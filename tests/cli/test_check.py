@@ -249,6 +249,17 @@ def test_fmt_writes_the_canonical_form(shop) -> None:
     assert json.loads(shop("show", "find_weather", "--json").out) == before
 
 
+def test_fmt_keeps_the_line_ends_of_a_windows_checkout(shop) -> None:
+    file = shop.write("tools_md/find-weather.tool.md", UGLY)
+    assert shop("fmt").code == 0
+    checked_out = file.read_bytes().replace(b"\n", b"\r\n")
+    file.write_bytes(checked_out)
+    assert shop("fmt", "--check").code == 0
+    file.write_bytes(UGLY.replace("\n", "\r\n").encode())
+    assert shop("fmt").code == 0
+    assert file.read_bytes() == checked_out
+
+
 def test_fmt_diff_shows_and_writes_nothing(shop) -> None:
     file = shop.write("tools_md/find-weather.tool.md", UGLY)
     typed = shop("fmt", "--diff", "tools_md")

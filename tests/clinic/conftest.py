@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from tools_md._clinic.clock import StoppedClock
-from tools_md._clinic.resources import ELIGIBILITY_URL, FILE, NOW
+from tools_md._clinic.insurer import ELIGIBILITY_URL
 from tools_md._clinic.seed import seed
-from tools_md._clinic.store import Clinic
+from tools_md._clinic.store import FILE, NOW, Clinic
 
 from toolmd import Workspace
 

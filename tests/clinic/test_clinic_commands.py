@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests import warm_python
-from tools_md._clinic.resources import FILE, NOW
+from tools_md._clinic.store import FILE, NOW
 
 ROOT = Path(__file__).parents[2]
 TOOLMD = (sys.executable, "-m", "toolmd")

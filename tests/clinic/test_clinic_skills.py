@@ -6,8 +6,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 import pytest
-from tools_md._clinic.insurer import running
-from tools_md._clinic.resources import ELIGIBILITY_URL
+from tools_md._clinic.insurer import ELIGIBILITY_URL, running
 
 from toolmd import Workspace
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from shutil import copytree, ignore_patterns
 
 import pytest
-from tools_md._clinic.resources import FILE
+from tools_md._clinic.store import FILE
 
 from toolmd import Workspace
 
@@ -85,7 +85,7 @@ def test_a_visit_is_booked_moved_annotated_and_cancelled(workspace):
     assert gone.data["status"] == "cancelled"
 
 
-@pytest.mark.parametrize("module", ["bookings.py", "resources.py", "schema.py"])
+@pytest.mark.parametrize("module", ["bookings.py", "store.py", "insurer.py"])
 def test_a_booking_that_waits_is_asked_again_once_the_clinics_code_was_edited(
     clinic, monday, tmp_path, module
 ):

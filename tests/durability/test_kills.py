@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from tests import warm_python
 from tools_md._clinic.clock import StoppedClock
-from tools_md._clinic.resources import FILE, NOW
 from tools_md._clinic.seed import seed
-from tools_md._clinic.store import Clinic
+from tools_md._clinic.store import FILE, NOW, Clinic
 
 MONDAY = "2026-03-02T08:00"
 SCRIPT = Path(__file__).parent / "clinic_process.py"

@@ -53,7 +53,6 @@ def test_a_tool_that_says_that_it_is_idempotent_is_called_again(tmp_path: Path) 
     assert project.lines("effects.txt") == ["server after"] * 3
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("when", BOUNDARIES)
 def test_toolmd_killed_at_any_boundary_makes_no_approved_call_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str

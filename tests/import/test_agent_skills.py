@@ -103,6 +103,17 @@ def test_the_inputs_of_a_prompty_file_become_the_input_schema() -> None:
     assert (depth.name, depth.required, depth.shape.types) == ("depth", False, ("integer",))
 
 
+def test_the_text_of_a_prompty_file_stays_as_it_is() -> None:
+    body = "system:\nYou help people.\n\n# Customer\nTalk to {{name}}.\n\n## Parameters\nNo field."
+    text = f"---\nname: greet\ninputs:\n  - name: name\n    kind: string\n---\n{body}\n"
+    spec = skill(text, "greet.prompty")
+
+    assert (spec.title, spec.description) == ("Greet", "Greet.")
+    assert [one.name for one in spec.parameters] == ["name"]
+    (draft,) = read_source("agentskills", text, "greet.prompty").drafts
+    assert f"```\n{body}\n```" in draft.text
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -1,6 +1,8 @@
 """Each keyword of a schema ends in the definition, in its export, or in a note that names it."""
 
 import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 import jsonschema
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from toolmd._export.targets import export
 from toolmd._import import read_source
+from toolmd._import.names import shown
 from toolmd._parse import parse_tool
 from toolmd._types.imported import Imported
 from toolmd._types.tool import ToolSpec
@@ -195,3 +198,79 @@ def test_a_schema_under_an_unknown_key_is_read_and_told() -> None:
 
     assert "### x" in read.drafts[0].text
     assert "the arguments were read from `spec`" in noted(read)
+
+
+def at(schema: Any, path: str) -> dict[str, Any] | None:
+    """Return the exported schema at a note's path; None where shapes of an object hide it."""
+    for part in re.findall(r"\[\]|\.\*|[^.\[]+", path):
+        if not isinstance(schema, dict) or {"oneOf", "anyOf", "allOf"} & set(schema):
+            return None
+        if part in {"[]", ".*"}:
+            schema = schema.get("items" if part == "[]" else "additionalProperties")
+        else:
+            schema = schema.get("properties", {}).get(part)
+    shapes = isinstance(schema, dict) and {"oneOf", "anyOf", "allOf"} & set(schema)
+    return schema if isinstance(schema, dict) and not shapes else None
+
+
+def lacks(keyword: str, value: str = "") -> Callable[[dict[str, Any]], bool]:
+    # An export adds `items` to each array.
+    return lambda one: one.get(keyword, {}) == {} or (value != "" and shown(one[keyword]) != value)
+
+
+def is_open(one: dict[str, Any]) -> bool:
+    return set(one) <= {"description", "default", "examples"}
+
+
+TRUE: list[tuple[str, Callable[..., Callable[[dict[str, Any]], bool]]]] = [
+    (r"`(\S+) (.+)` is not kept", lacks),
+    (r"`(\S+)` is not kept: (.+)", lacks),
+    (r"`(\S+)` is not kept beside `const`: (.+)", lacks),
+    (r"`(\S+)` can't be read: it is not kept", lacks),
+    (r"`(\S+)` is not the same in all shapes, and not kept: (?:.+)", lacks),
+    (r"the (pattern) is not kept: (?:.+)", lacks),
+    (r"an (enum) next to a type of any value: the enum is not kept", lacks),
+    (r"`(\S+)` does not fit .+?: (?:.+)", lacks),
+    (r"of two `(\S+)` (?:that no value fits )?the (?:last one|first) was taken,(?: and)? not (.+)",
+     lacks),
+    (r"the (default|example) (.+) is outside the schema: left out", lacks),
+    (r".*read as any value|.*any value from (?:here|there) on", lambda: is_open),
+    (r".*(?:read as |: )any object", lambda: lambda one: not {"properties", "required"} & set(one)),
+    (r"no type in the source: (.+), from its other words", lambda kinds: lambda one: (
+        set(kinds.split(" or ")) <= set([one["type"]] if isinstance(one["type"], str)
+                                        else one["type"]))),
+    (r"other fields are allowed there, and not here: (?:.+)",
+     lambda: lambda one: one.get("additionalProperties") is False),
+    (r"the enum's (.+) is outside its own schema: left out", lambda values: lambda one: (
+        not any(value in one.get("enum", ()) for value in json.loads(values)))),
+    (r"the enum lists items instead of arrays: it is kept for the items",
+     lambda: lambda one: "enum" not in one and "enum" in one["items"]),
+]  # fmt: skip
+"""What a note says, and what is then true of the exported schema at its place."""
+
+
+@given(SCHEMAS)
+@example({"allOf": [{"type": "string"}, {"type": "integer"}]})
+@example({"allOf": [{"enum": ["a"]}, {"enum": ["b"]}]})
+@example({"type": "string", "default": 5, "enum": ["a", 1]})
+@example({"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "integer"}]})
+@example({"type": "array", "enum": ["a", "b"]})
+@example({"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "string"}})
+@example({"allOf": [{"type": "array", "items": {"pattern": "(?=c)"}}, {"minItems": 2}]})
+def test_what_a_note_says_of_a_schema_is_true(field: dict[str, Any]) -> None:
+    read, spec = imported(field)
+    if spec is None:
+        return
+    exported = export("mcp", [spec]).items[0]["inputSchema"]
+    for note in read.notes:
+        place = at(exported, note.path) if note.path else None
+        if place is None or "…" in note.text:
+            continue
+        for pattern, holds in TRUE:
+            if match := re.fullmatch(pattern, note.text):
+                said = holds(*[one for one in match.groups() if one is not None])
+                assert said(place), (note.text, place)
+                break
+        else:
+            assert note.text.startswith(("a value that fits several shapes", "`", "renamed",
+                                         "the source calls it")), note.text  # fmt: skip

@@ -361,3 +361,100 @@ def test_a_key_that_asks_for_confirmation_becomes_the_field_wherever_it_stands(k
     read = imported([entry])
     assert spec_of(read).safety.requires_confirmation
     assert not [note for note in read.notes if key in note.text]
+
+
+FRONT = """---
+name: look-up
+description: Look a word up.
+inputSchema:
+  type: object
+  properties:
+    q: {type: string, maxLength: 9}
+  required: [q]
+requires-confirmation: true
+---
+It knows all words.
+"""
+
+
+def test_a_markdown_file_with_an_input_schema_in_its_front_matter_is_a_tool() -> None:
+    spec = spec_of(imported(FRONT, "mcp"))
+
+    assert (spec.name, spec.description) == ("look_up", "Look a word up.")
+    assert spec.parameters == (Parameter("q", Schema(("string",), max_length=9), required=True),)
+    assert spec.safety.requires_confirmation
+    for now, then in (("type: object", "type: &a object"), ("---\nIt", "It")):
+        with pytest.raises(UnreadableSourceError, match="line "):
+            imported(FRONT.replace(now, then), "mcp")
+
+
+DELETE = {
+    "openapi": "3.1.0",
+    "info": {"title": "Pets", "version": "1"},
+    "servers": [{"url": "https://pets.example"}],
+    "paths": {
+        "/pets/{id}": {
+            "delete": {
+                "operationId": "deletePet",
+                "deprecated": True,
+                "parameters": [
+                    {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}},
+                    {"name": "Accept", "in": "header", "schema": {"type": "string"}},
+                ],
+            }
+        }
+    },
+}
+HINTS = {"name": "wipe", "description": "Wipe.", "inputSchema": {"type": "object"}, "annotations": {
+    "readOnlyHint": True, "openWorldHint": True, "title": "Wipe all"}}  # fmt: skip
+SKILL = "---\nname: tidy\ndescription: Tidy up.\nversion: 2.1.0\n# why\n---\n# Tidy\n\nTidy.\n"
+SAID: list[tuple[str, Any, str, str, str]] = [
+    ("openapi", DELETE, "DELETE: Requires Confirmation was proposed", "Confirmation**: true", ""),
+    ("openapi", DELETE, "the document calls it deprecated", "# Delete Pet", "deprecated"),
+    ("openapi", DELETE, "the client and the service's table set it", "### id", "Accept"),
+    ("openapi", DELETE, "no category or result policy in OpenAPI", "**Category**: general", ""),
+    ("mcp", HINTS, "Read Only is the server's own hint", "**Read Only**: true", ""),
+    ("mcp", HINTS, "the server's hint `openWorldHint` has no field", "# Wipe", "openWorld"),
+    ("openai", [function({}, "Do-it!")], "called 'Do-it!' in the source", "**: do_it", "Do-it!"),
+    ("openai", [function({}, description="")], "no description in the source", "Do It.", "do it"),
+    ("openai", [function({}, cost=5)], "`cost` is not kept: 5", "# Do", "cost"),
+    ("agentskills", SKILL, "no category in the source", "**Category**: general", ""),
+    ("agentskills", SKILL, "no inputs in the source", "## Input Schema\n\nNone", ""),
+    ("agentskills", SKILL, "the workflow is prose", "## Workflow\n\nTidy.", "### Step"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "source", "note", "has", "lacks"), SAID)
+def test_what_a_note_says_of_a_source_is_true(
+    kind: str, source: Any, note: str, has: str, lacks: str
+) -> None:
+    read = imported(source, kind)
+    (draft,) = read.drafts
+
+    assert any(note in one.text for one in read.notes), read.notes
+    assert has in draft.text
+    assert not lacks or lacks not in draft.text.partition("Implemented By")[0]
+
+
+def test_no_note_speaks_of_what_the_source_has() -> None:
+    texts = [note.text for note in imported(SKILL, "agentskills").notes]
+
+    assert not any("version" in text or "no name" in text for text in texts)
+    assert not any(text.startswith("no description") for text in texts)
+
+
+def test_check_warns_of_each_restriction_that_no_field_holds() -> None:
+    field = {"type": "number", "multipleOf": 0.5, "not": {"const": 1.5}, "title": "A"}
+    pattern = {"type": "string", "pattern": "(?=x)`y"}
+    schema = {"type": "object", "properties": {"a": field, "b": pattern}, "minProperties": 1}
+    (draft,) = imported([function(schema)]).drafts
+    spec, found = parse_tool(draft.text, "do-it.tool.md")
+
+    assert spec is not None
+    lost = 'minProperties 1; a multipleOf 0.5; a not {"const": 1.5}; b pattern "(?=x)\'y"'
+    assert spec.extra == {"not_enforced": lost}
+    assert [(one.severity.value, "Not Enforced" in one.message) for one in found] == [
+        ("warning", True)
+    ]
+    (draft,) = imported([function({"type": "object", "properties": {"a": {"title": "A"}}})]).drafts
+    assert "Not Enforced" not in draft.text

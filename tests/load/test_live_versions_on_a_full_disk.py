@@ -1,7 +1,5 @@
 """A full disk, at any byte: the live versions stay stored, and a cache is complete or absent."""
 
-import pytest
-
 from toolmd._load.baseline import FILE, LOCK, Baseline, LastLive
 from toolmd._load.cache import Cache, CacheEntry
 
@@ -15,7 +13,6 @@ def row(name, spec):
 STRICT, LOOSE, OTHER = row("a", '{"strict":true}'), row("a", "{}"), row("b", '{"b":1}')
 
 
-@pytest.mark.slow
 def test_the_live_versions_stay_known_wherever_writing_stopped(limited_disk, tmp_path):
     for size in range(MOST):
         state = tmp_path / str(size)

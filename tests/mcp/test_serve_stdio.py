@@ -4,32 +4,78 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Callable
+from asyncio import to_thread
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters
+from mcp.shared.message import SessionMessage
+from tests import warm_python
+
+CALLER = ("--user", "ana", "--context", "patient=p1")
 
 
-def command(project: Path, *words: str) -> StdioServerParameters:
-    return StdioServerParameters(
-        command=sys.executable,
-        args=["-m", "toolmd", "serve", "--project", str(project), *words],
-        env={"TOOLMD_LOAD_PLUGINS": "", "PYTHONPATH": os.environ.get("PYTHONPATH", "")},
-    )
+def command(project: Path, *words: str) -> list[str]:
+    return [sys.executable, "-m", "toolmd", "serve", "--project", str(project), *words]
 
 
-@pytest.fixture
-def serving(project: Path) -> StdioServerParameters:
-    return command(project, "--user", "ana", "--context", "patient=p1")
+def start(project: Path, *words: str, **streams: Any) -> "subprocess.Popen[bytes]":
+    """Start a server with pipes."""
+    return warm_python.Popen(
+        command(project, *words), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        env={**os.environ, "TOOLMD_LOAD_PLUGINS": ""}, **streams,
+    )  # fmt: skip
+
+
+@asynccontextmanager
+async def over_pipes(project: Path, *words: str) -> AsyncIterator[tuple[Any, Any]]:
+    """Start a server; yield the streams of its messages, as the SDK's own client has them."""
+    server = start(project, *words)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    to_client, reading = anyio.create_memory_object_stream[Any](0)
+    writing, to_server = anyio.create_memory_object_stream[Any](0)
+
+    async def read(lines: Any) -> None:
+        with to_client, suppress(anyio.BrokenResourceError):  # the client has ended
+            while line := await to_thread(lines.readline):
+                message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+                await to_client.send(SessionMessage(message))
+
+    async def write(pipe: Any) -> None:
+        with pipe:
+            async for sent in to_server:
+                text = sent.message.model_dump_json(by_alias=True, exclude_unset=True)
+                pipe.write(f"{text}\n".encode())
+                pipe.flush()
+
+    async with anyio.create_task_group() as group, reading, writing, to_server:
+        group.start_soon(read, server.stdout)
+        group.start_soon(write, server.stdin)
+        yield reading, writing
+        writing.close()
+        reading.close()
+        group.cancel_scope.cancel()
+    server.stdin.close()
+    server.stdout.close()
+    assert await to_thread(server.wait, 30) == 0
 
 
 def test_a_host_calls_and_its_user_confirms(
-    serving: StdioServerParameters, mode: str, person: Callable[..., Any], reminders: Any
+    project: Path, mode: str, person: Callable[..., Any], reminders: Any
 ) -> None:
+    # A program of its own, as a host starts it.
+    program, *words = command(project, *CALLER)
+    environ = {"TOOLMD_LOAD_PLUGINS": "", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    serving = StdioServerParameters(command=program, args=words, env=environ)
+
     async def run() -> tuple[Any, Any, Any]:
         user = person({"title": "Tea"})
         async with Client(serving, mode=mode, elicitation_callback=user) as client:
@@ -46,9 +92,7 @@ def test_a_host_calls_and_its_user_confirms(
     assert len(reminders()) == 1
 
 
-def test_a_tools_prints_do_not_disturb_the_host(
-    serving: StdioServerParameters, project: Path
-) -> None:
+def test_a_tools_prints_do_not_disturb_the_host(project: Path) -> None:
     path = project / "tools_md" / "greet.py"
     path.write_text(
         '"""Say hello."""\n\nimport os\n\n\ndef greet(name: str) -> str:\n'
@@ -57,7 +101,7 @@ def test_a_tools_prints_do_not_disturb_the_host(
     )
 
     async def run() -> Any:
-        async with Client(serving) as client:
+        async with Client(over_pipes(project, *CALLER)) as client:
             return await client.call_tool("greet", {"name": "Ana"})
 
     assert asyncio.run(run()).structured_content == {"result": "Hello, Ana! b''"}
@@ -89,8 +133,8 @@ def test_sighup_reloads_the_definitions(project: Path, mode: str) -> None:
             if isinstance(message, types.ToolListChangedNotification):
                 told.set()
 
-        words = command(project, "--no-follow")
-        async with Client(words, mode=mode, message_handler=hear) as client:
+        server = over_pipes(project, "--no-follow")
+        async with Client(server, mode=mode, message_handler=hear) as client:
             result = await client.call_tool("greet", {"name": "Ana"})
             await heard_of(client, told, int(result.structured_content["result"]))
             return {tool.name for tool in (await client.list_tools(cache_mode="refresh")).tools}
@@ -104,7 +148,6 @@ def call_line(number: int, arguments: str) -> str:
 
 
 def test_each_line_of_the_host_is_answered_or_ends_nothing(project: Path) -> None:
-    words = command(project)
     lines = [
         "no json\n", "\n", "[]\n", "{}\n",
         call_line(2, '{"a":"\\ud800"}'),
@@ -116,24 +159,15 @@ def test_each_line_of_the_host_is_answered_or_ends_nothing(project: Path) -> Non
         '{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
     ]  # fmt: skip
 
-    async def run() -> dict[int | None, Any]:
-        process = await asyncio.create_subprocess_exec(
-            words.command, *words.args, stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE, env={**os.environ, **(words.env or {})},
-        )  # fmt: skip
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(b"\xff\xfe\n" + "".join(lines).encode())
-        await process.stdin.drain()
+    with start(project) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(b"\xff\xfe\n" + "".join(lines).encode())
+        server.stdin.flush()
         answers: dict[int | None, Any] = {}
         while 1 not in answers or 7 not in answers:
-            answer = json.loads(await process.stdout.readline())
+            answer = json.loads(server.stdout.readline())
             answers[answer.get("id")] = answer
-        process.stdin.close()
-        await process.wait()
-        return answers
-
-    answers = asyncio.run(run())
 
     assert answers[1]["result"] == {}
     assert {answers[number]["error"]["code"] for number in (None, 2, 3, 4, 6)} == {-32700}
@@ -162,7 +196,7 @@ def test_a_saved_file_is_reloaded_and_the_host_is_notified(project: Path, mode: 
                 if "hail" in {tool.name for tool in listed.tools}:
                     return
 
-        async with Client(command(project), mode=mode, message_handler=notify) as client:
+        async with Client(over_pipes(project), mode=mode, message_handler=notify) as client:
             await client.list_tools()
             if client.protocol_version >= "2026-07-28":
                 async with client.listen(tools_list_changed=True) as stream:
@@ -182,39 +216,32 @@ def test_at_a_signal_calls_under_way_are_answered_and_new_ones_denied(
         "from pathlib import Path\n\n\ndef greet(name: str) -> str:\n"
         "    return Path(name).read_text()\n"
     )
-    words = command(project)
     client = {"name": "c", "version": "1"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
     call = {"name": "greet", "arguments": {"name": str(pipe)}}
-
-    async def run() -> tuple[list[Any], int | None]:
-        process = await asyncio.create_subprocess_exec(
-            words.command, *words.args, stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE, limit=2**20, env={**os.environ, **(words.env or {})},
-        )  # fmt: skip
-        assert process.stdin is not None
-        assert process.stdout is not None
+    with start(project) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
 
         def send(number: int, method: str, params: Any) -> None:
+            assert server.stdin is not None
             message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-            assert process.stdin is not None
-            process.stdin.write(json.dumps(message).encode() + b"\n")
+            server.stdin.write(json.dumps(message).encode() + b"\n")
+            server.stdin.flush()
 
         send(1, "initialize", hello)
-        answers = [json.loads(await process.stdout.readline())]
+        answers = [json.loads(server.stdout.readline())]
         send(2, "tools/call", call)
-        with await asyncio.to_thread(pipe.open, "w") as writer:  # opens when the call reads
-            process.send_signal(signal.SIGTERM)
+        with pipe.open("w") as writer:  # opens when the call reads
+            server.send_signal(signal.SIGTERM)
             number = 3
             while "error" not in answers[-1]:
                 send(number, "tools/list", {})
-                answers.append(json.loads(await process.stdout.readline()))
+                answers.append(json.loads(server.stdout.readline()))
                 number += 1
             writer.write("soup" * 50_000)
-        answers.append(json.loads(await process.stdout.readline()))
-        return answers, await asyncio.wait_for(process.wait(), 30)
-
-    answers, code = asyncio.run(run())
+        answers.append(json.loads(server.stdout.readline()))
+        code = server.wait(30)
 
     assert "shutting down" in answers[-2]["error"]["message"]
     assert answers[-1]["id"] == 2
@@ -227,29 +254,21 @@ def test_buffered_prints_do_not_reach_the_host_at_the_end(project: Path) -> None
     path.write_text(
         'print("stray")\n\n\ndef greet(name: str) -> str:\n    print("stray")\n    return name\n'
     )
-    words = command(project)
     call = {"name": "greet", "arguments": {"name": "Ana"}}
     client = {"name": "c", "version": "1"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
-
-    async def run() -> tuple[list[str], str]:
-        process = await asyncio.create_subprocess_exec(
-            words.command, *words.args, stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            env={**os.environ, **(words.env or {})},
-        )  # fmt: skip
-        assert process.stdin is not None
-        assert process.stdout is not None
-        lines = []
-        for number, (method, params) in enumerate((("initialize", hello), ("tools/call", call))):
-            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-            process.stdin.write(json.dumps(message).encode() + b"\n")
-            lines.append((await process.stdout.readline()).decode())
-        rest, told = await process.communicate(b"")
-        return [*lines, *rest.decode().splitlines()], told.decode()
-
-    lines, told = asyncio.run(run())
+    server = start(project, stderr=subprocess.PIPE)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    lines = []
+    for number, (method, params) in enumerate((("initialize", hello), ("tools/call", call))):
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        server.stdin.write(json.dumps(message).encode() + b"\n")
+        server.stdin.flush()
+        lines.append(server.stdout.readline().decode())
+    rest, told = server.communicate()
+    lines += rest.decode().splitlines()
 
     assert all(line.startswith('{"jsonrpc"') for line in lines)
     assert "Ana" in lines[1]
-    assert told.count("stray") == 2
+    assert told.decode().count("stray") == 2

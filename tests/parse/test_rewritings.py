@@ -100,18 +100,18 @@ def as_front_matter(text: str) -> str:
 def same(text: str, again: str, path: Path) -> None:
     spec, _ = original(text, path)
     reread, diagnostics = read(again, path)
-    assert spec is not None
-    assert reread is not None, [str(d) for d in diagnostics]
-    assert reread.canonical == spec.canonical
-    assert reread.hash == spec.hash
+    assert spec is not None, path
+    assert reread is not None, [path, *map(str, diagnostics)]
+    assert reread.canonical == spec.canonical, path
+    assert reread.hash == spec.hash, path
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rewriting", REWRITINGS, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
-def test_a_rewritten_file_reads_as_the_same_spec(path, rewriting):
-    text = path.read_text(encoding="utf-8")
-    same(text, rewriting(text), path)
+def test_a_rewritten_file_reads_as_the_same_spec(rewriting):
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        same(text, rewriting(text), path)
 
 
 TOGETHER = [
@@ -142,32 +142,27 @@ def test_a_file_rewritten_in_several_ways_at_once_reads_as_the_same_spec(path, c
 
 
 @pytest.mark.parametrize("shape", [as_bullets, as_headings_with_types, as_table, as_front_matter])
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
-def test_parameters_and_metadata_in_another_shape_read_as_the_same_spec(path, shape):
-    text = path.read_text(encoding="utf-8")
-    if shape is not as_front_matter and not parameters_of(text)[1]:
-        pytest.skip("the file has no parameters")
-    again = shape(text)
-    if again is None:
-        pytest.skip("a parameter nests, which a table's cell can't hold")
-    same(text, again, path)
+def test_parameters_and_metadata_in_another_shape_read_as_the_same_spec(shape):
+    read_again = 0
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        if shape is as_front_matter or parameters_of(text)[1]:
+            again = shape(text)
+            if again is not None:  # else a parameter nests, which a table's cell can't hold
+                same(text, again, path)
+                read_again += 1
+    assert read_again > 20
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
-def test_the_canonical_form_reads_as_the_same_spec_and_stays_as_it_is(path):
-    text = path.read_text(encoding="utf-8")
-    written = format_text(text, path.name)
-    assert written is not None
-    same(text, written, path)
-    assert format_text(written, path.name) == written
-    spec, _ = read(text, path)
-    write = skill_text if path.name.endswith(".skill.md") else tool_text
-    same(text, write(spec), path)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.name)
-def test_the_projects_own_files_are_canonical(path):
-    if path.parent.name == "cases":
-        pytest.skip("a case is written as people write")
-    text = path.read_text(encoding="utf-8")
-    assert format_text(text, path.name) == text, "run `toolmd fmt`"
+def test_the_canonical_form_reads_as_the_same_spec_and_stays_as_it_is():
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        written = format_text(text, path.name)
+        assert written is not None, path
+        same(text, written, path)
+        assert format_text(written, path.name) == written, path
+        spec, _ = read(text, path)
+        write = skill_text if path.name.endswith(".skill.md") else tool_text
+        same(text, write(spec), path)
+        if path.parent.name != "cases":  # which are written as people write
+            assert written == text, f"run `toolmd fmt {path}`"

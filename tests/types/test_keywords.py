@@ -56,6 +56,7 @@ SHAPES = """kind
   - **cash**:
     - **kind** (string, required)"""
 CASES = {
+    "from_caller": Case("string", "`caller.customer`", "customer", "a"),
     "discriminator": Case("object", SHAPES, "kind", {"kind": "cash"}),
     "minimum": Case("integer", "3", 3, 3, 2),
     "maximum": Case("number", "0.5", 0.5, 0.5, 0.75),
@@ -75,6 +76,7 @@ CASES = {
     "to_model": Case("object", "id, name", ("id", "name"), {"id": 1}),
 }
 WORDS: dict[str, tuple[list[str], str]] = {
+    "from_caller": ([], "Without it: the caller's customer."),
     "discriminator": (["told apart by kind"], ""),
     "minimum": (["at least 3"], "At least 3."),
     "maximum": (["at most 0.5"], "At most 0.5."),

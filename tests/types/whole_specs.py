@@ -44,6 +44,7 @@ LIST = Schema(
     unique=True,
     accepts_handle=True,
     sent_in="query id[]",
+    from_caller="doses",
 )
 PARAMETERS = (
     Parameter(name="name", shape=NAME, required=True),

@@ -1,5 +1,6 @@
 """Another person approves a call: who may, once, with every check again at the start."""
 
+import asyncio
 import datetime as dt
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -246,9 +247,10 @@ def test_an_expression_says_who_may(shop, tmp_path) -> None:
     one = ask(workspace).confirmation
     approve, manager = workspace.confirmations.approve_sync, {"roles": ["manager"]}
 
-    for context in ({}, {"limit": 499}, {"limit": "much"}):
+    for context in ({}, {"limit": 499}, {"limit": "much"}, {"limit": "499"}):
         assert code(approve(one.id, user="eve", context=context, **manager)) == "not_allowed"
-    assert code(approve(one.id, user="eve", context={"limit": 500}, **manager)) == "ok"
+    # As a caller's, a text becomes the number that the settings declare.
+    assert code(approve(one.id, user="eve", context={"limit": "500"}, **manager)) == "ok"
 
 
 def test_escalation_widens_who_may_at_its_time(shop, clock) -> None:
@@ -260,6 +262,23 @@ def test_escalation_widens_who_may_at_its_time(shop, clock) -> None:
     assert code(approve(one.id, user="pia", roles=["head"])) == "not_allowed"
     clock.now += 1
     assert code(approve(one.id, user="pia", roles=["head"])) == "ok"
+
+
+def test_the_events_tell_an_escalation_and_an_expiry_at_their_times(shop, clock) -> None:
+    workspace = shop()
+    changes = workspace.confirmations.store_changes
+    one = ask(workspace).confirmation
+
+    def told() -> list[str]:
+        return [data["state"] for _, data, _ in asyncio.run(changes.look()) if data["id"] == one.id]
+
+    assert told() == ["pending"]
+    assert told() == []
+    clock.now += 4 * 3600
+    assert told() == ["escalated"]
+    assert told() == []
+    clock.now += 20 * 3600
+    assert told() == ["closed"]
 
 
 def test_a_late_decision_runs_nothing(shop, clock, tmp_path) -> None:

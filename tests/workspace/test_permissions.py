@@ -350,3 +350,50 @@ def test_hours_need_a_time_zone(shop: Shop) -> None:
     shop.write("toolmd.toml", f'time_zone = "Europe/Berlin"\n{SETTINGS}')
     with shop.open() as workspace:
         assert outcome(workspace) == "ok"
+
+
+def test_what_a_call_leaves_out_is_filled_from_the_caller(shop: Shop) -> None:
+    write(shop, OWN)
+    file = shop.root / "tools_md" / "refund.tool.md"
+    file.write_text(file.read_text().replace("true\n\n### amount", "true\n- **Default**: "
+                                             "`caller.customer`\n\n### amount"))  # fmt: skip
+    ana: dict[str, Any] = {"user": "ana", "context": {"customer": "c1"}}
+    with shop.open() as workspace:
+        assert not workspace.diagnostics
+        (exported,) = workspace.export("anthropic")
+        assert exported["input_schema"]["required"] == ["amount"]
+        for given in ({"amount": 5}, {"amount": 5, "customer": None}):
+            assert workspace.call_sync("refund", given, **ana).data == ["c1", 5]
+        for given, caller, code in (
+            ({"amount": 5, "customer": "c2"}, ana, "not_allowed"),
+            ({"amount": 5}, {"user": "ana"}, "invalid_arguments"),
+            ({"amount": 5}, {"user": "ben", "roles": ["support"]}, "invalid_arguments"),
+        ):
+            error = workspace.call_sync("refund", given, **caller).error
+            assert error is not None
+            assert error.code == code, given
+
+
+FILLED = "true\n- **Default**: `caller.%s`\n\n### amount"
+
+
+@pytest.mark.parametrize(
+    ("rules", "metadata", "fact", "code"),
+    [
+        ([OWN], "", "custmer", "unknown-fact"),
+        (["amount > 0"], "", "customer", "default-without-rule"),
+        ([OWN], "- **Requires Context**: customer\n", "", "fact-beside-role"),
+        ([SWAPPED], "- **Requires Context**: customer\n", "", "fact-beside-role"),
+        ([OWN], "", "customer", ""),
+        (["customer == caller.customer"], "- **Requires Context**: customer\n", "customer", ""),
+    ],
+)
+def test_rules_over_callers_that_surprise_are_told(
+    shop: Shop, rules: list[str], metadata: str, fact: str, code: str
+) -> None:
+    write(shop, *rules, metadata=metadata)
+    file = shop.root / "tools_md" / "refund.tool.md"
+    if fact:
+        file.write_text(file.read_text().replace("true\n\n### amount", FILLED % fact))
+    with shop.open() as workspace:
+        assert [one.code.value for one in workspace.diagnostics] == ([code] if code else [])

@@ -1,5 +1,7 @@
 """`toolmd test FILE.chat.md` replays a conversation and says where it differs."""
 
+from datetime import datetime, timedelta
+
 import pytest
 
 from toolmd._workspace.transcripts import replay
@@ -59,6 +61,16 @@ def test_a_reply_and_a_yes_are_replayed_and_leave_nothing(tried, tmp_path):
     assert not (tmp_path / ".toolmd").exists()
 
 
+def test_dates_from_a_day_on_are_moved_to_come_on_the_same_weekday(tried):
+    today = datetime.now().astimezone().date()
+    tuesday = today + timedelta(days=-today.weekday() % 7 + 1)
+    call = CALL.replace("Ana", "2020-01-07T09:00")
+    turn = f"## On 2020-01-07T09:00, not 2019-12-31 or 2020-02-30\n\n{call}"
+    expected = "- greet: confirm, name: 2020-01-07T09:00\n"
+    told = tried("- **As Of**: 2020-01-06\n", turn + expected)
+    assert told == [(f"On {tuesday}T09:00, not 2019-12-31 or 2020-02-30", "")]
+
+
 @pytest.mark.parametrize(
     ("turn", "why"),
     [
@@ -77,6 +89,7 @@ def test_a_turn_that_goes_otherwise_is_told(tried, turn, why):
     ("text", "why"),
     [
         ("# Talk\n\n- **User**: ana\n", "talk.chat.md has no turn"),
+        ("- **As Of**: Monday\n\n## Hi\n", "talk.chat.md has As Of `Monday`"),
         ("- **Context**: patient\n\n## Hi\n", "talk.chat.md has the context `patient`"),
         ("- **Context**: =P-1\n\n## Hi\n", "talk.chat.md has the context ``"),
         ("- **Role**: desk\n\n## Hi\n", "talk.chat.md names `role`"),

@@ -7,10 +7,16 @@ from typing import Final
 
 from toolmd.database import Database
 
-from .clock import Clock, Data, clock_face, has_come
-from .facts import BOOK_AHEAD_DAYS, CHAIRS, SLOT_MINUTES, WEEKDAYS
+from .clock import Clock, Data, clock_face
 from .refusal import chairs, refuse
 
+CHAIRS: Final = 4
+"""The largest booking: children of one family are seen side by side."""
+SLOT_MINUTES: Final = 30
+"""Every visit uses one slot of a chair, whatever its type."""
+BOOK_AHEAD_DAYS: Final = 365
+"""How far ahead the appointment book goes."""
+WEEKDAYS: Final = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 TIME_RANGES: Final = {
     "morning": ("00:00", "12:00"),
     "afternoon": ("12:00", "17:00"),
@@ -33,10 +39,11 @@ class Calendar:
 
         `busy` are times at which one of the children sits already.
         """
-        self.turn_to(day)
-        begins, ends = TIME_RANGES[time_range]
         now = self._clock.now()
-        with self._database.reading() as db:
+        require_open(day, now.date())
+        begins, ends = TIME_RANGES[time_range]
+        with self._database.writing() as db:
+            lay_out(db, day)
             rows = db.execute(
                 "SELECT starts_at, count(*) AS free FROM slot LEFT JOIN seat "
                 "USING (starts_at, chair) "
@@ -45,10 +52,14 @@ class Calendar:
                 (f"{day}T{begins}", f"{day}T{ends}", children),
             ).fetchall()
         return [
-            _opening(row["starts_at"], row["free"])
+            {
+                "date": day.isoformat(),
+                "time": clock_face(datetime.fromisoformat(row["starts_at"])),
+                "datetime": row["starts_at"],
+                "chairs_free": row["free"],
+            }
             for row in rows
-            if row["starts_at"] not in busy
-            and not has_come(datetime.fromisoformat(row["starts_at"]), now)
+            if row["starts_at"] not in busy and row["starts_at"] > now.isoformat()
         ]
 
     def why_none(self, day: date, time_range: str, children: int) -> str:
@@ -56,34 +67,16 @@ class Calendar:
         name = WEEKDAYS[day.weekday()]
         begins, ends = TIME_RANGES[time_range]
         with self._database.reading() as db:
-            closed = db.execute(
-                "SELECT reason FROM closed_day WHERE day = ?", (day.isoformat(),)
-            ).fetchone()
-            spans = db.execute(
-                "SELECT opens, closes FROM opening_hours WHERE weekday = ?", (day.weekday(),)
-            ).fetchall()
-        if closed is not None:
-            return f"The clinic is closed on {day}: {closed['reason']}."
+            reason = _closed(db, day)
+            spans = _hours(db, day.weekday())
+        if reason is not None:
+            return f"The clinic is closed on {day}: {reason}."
         if not spans:
             return f"The clinic is closed on {name}s."
-        if not any(span["opens"] < ends and span["closes"] > begins for span in spans):
+        if not any(opens < ends and closes > begins for opens, closes in spans):
             return f"The clinic is closed in the {time_range} on {name}s."
         needed = "a chair" if children == 1 else f"{chairs(children)} side by side"
         return f"No time to come in the {time_range} of {day} has {needed} free."
-
-    def turn_to(self, day: date) -> None:
-        """Create the day's missing slots from the opening hours; raise ToolError for a past day."""
-        today = self._clock.today()
-        if day < today:
-            raise refuse("date_in_past", day, today)
-        if day > (last := today + timedelta(days=BOOK_AHEAD_DAYS)):
-            raise refuse("date_too_far", last, day)
-        with self._database.reading() as db:
-            if _laid_out(db, day):
-                return
-        with self._database.writing() as db:
-            if not _laid_out(db, day):
-                lay_out(db, day)
 
     def close_day(self, day: date, reason: str) -> None:
         """Close the clinic for a day: free chairs are removed, booked visits stay."""
@@ -102,34 +95,38 @@ class Calendar:
     def hours(self) -> Data:
         """Return the week's opening hours, and the coming days on which the clinic is closed."""
         with self._database.reading() as db:
-            spans = db.execute("SELECT * FROM opening_hours ORDER BY weekday, opens").fetchall()
+            week = [_hours(db, weekday) for weekday in range(len(WEEKDAYS))]
             closed = db.execute(
                 "SELECT day AS date, reason FROM closed_day WHERE day >= ? ORDER BY day",
                 (self._clock.today().isoformat(),),
             ).fetchall()
-        week: list[Data] = []
-        for weekday, name in enumerate(WEEKDAYS):
-            hours = [_span(span) for span in spans if span["weekday"] == weekday]
-            week.append({"day": name, "open": bool(hours), "hours": hours})
+        shown = [[" to ".join(map(_face, span)) for span in spans] for spans in week]
         return {
-            "week": week,
-            "closed_days": [{"date": row["date"], "reason": row["reason"]} for row in closed],
+            "week": [
+                {"day": name, "open": bool(hours), "hours": hours}
+                for name, hours in zip(WEEKDAYS, shown, strict=True)
+            ],
+            "closed_days": [dict(row) for row in closed],
         }
 
 
+def require_open(day: date, today: date) -> None:
+    """Raise ToolError for a day before or after the book."""
+    if day < today:
+        raise refuse("date_in_past", day, today)
+    if day > (last := today + timedelta(days=BOOK_AHEAD_DAYS)):
+        raise refuse("date_too_far", last, day)
+
+
 def lay_out(db: sqlite3.Connection, day: date) -> None:
-    """Write the day's slots, every chair from opening to closing; a closed day has none."""
-    db.execute("INSERT INTO open_day (day) VALUES (?)", (day.isoformat(),))
-    if db.execute("SELECT 1 FROM closed_day WHERE day = ?", (day.isoformat(),)).fetchone():
+    """Write the day's slots once, every chair from opening to closing; a closed day has none."""
+    query = "INSERT INTO open_day (day) VALUES (?) ON CONFLICT DO NOTHING"
+    if not db.execute(query, (day.isoformat(),)).rowcount or _closed(db, day) is not None:
         return
-    spans = db.execute(
-        "SELECT opens, closes FROM opening_hours WHERE weekday = ?", (day.weekday(),)
-    ).fetchall()
     visit = timedelta(minutes=SLOT_MINUTES)
-    for span in spans:
-        start = datetime.fromisoformat(f"{day}T{span['opens']}:00")
-        closes = datetime.fromisoformat(f"{day}T{span['closes']}:00")
-        while start + visit <= closes:
+    for opens, closes in _hours(db, day.weekday()):
+        start, end = (datetime.fromisoformat(f"{day}T{at}:00") for at in (opens, closes))
+        while start + visit <= end:
             db.executemany(
                 "INSERT INTO slot (starts_at, chair) VALUES (?, ?)",
                 [(start.isoformat(), chair) for chair in range(1, CHAIRS + 1)],
@@ -137,21 +134,17 @@ def lay_out(db: sqlite3.Connection, day: date) -> None:
             start += visit
 
 
-def _span(row: sqlite3.Row) -> str:
-    opens, closes = (time.fromisoformat(row[end]) for end in ("opens", "closes"))
-    return f"{clock_face(opens)} to {clock_face(closes)}"
+def _closed(db: sqlite3.Connection, day: date) -> str | None:
+    """Return why the clinic is closed on a day, if it is."""
+    query = "SELECT reason FROM closed_day WHERE day = ?"
+    row = db.execute(query, (day.isoformat(),)).fetchone()
+    return None if row is None else str(row["reason"])
 
 
-def _laid_out(db: sqlite3.Connection, day: date) -> bool:
-    known = db.execute("SELECT 1 FROM open_day WHERE day = ?", (day.isoformat(),)).fetchone()
-    return known is not None
+def _hours(db: sqlite3.Connection, weekday: int) -> list[tuple[str, str]]:
+    query = "SELECT opens, closes FROM opening_hours WHERE weekday = ? ORDER BY opens"
+    return [(row["opens"], row["closes"]) for row in db.execute(query, (weekday,))]
 
 
-def _opening(starts_at: str, free: int) -> Data:
-    moment = datetime.fromisoformat(starts_at)
-    return {
-        "date": moment.date().isoformat(),
-        "time": clock_face(moment),
-        "datetime": starts_at,
-        "chairs_free": free,
-    }
+def _face(at: str) -> str:
+    return clock_face(time.fromisoformat(at))

@@ -30,11 +30,6 @@ class StoppedClock(Clock):
         return self.at
 
 
-def has_come(starts_at: datetime, now: datetime) -> bool:
-    """Return whether the time of a visit has come: then it can't be offered, booked or moved."""
-    return starts_at <= now
-
-
 def clock_face(moment: datetime | time) -> str:
     """Format the time of day for people: `9:00 AM`."""
     half, hour = divmod(moment.hour, 12)

@@ -1,9 +1,11 @@
-"""Add `toolmd clinic`: seed the book, read the outbox, run the demonstration's insurer."""
+"""Add `toolmd clinic`: seed the book, show a day and the outbox, run an insurer."""
 
 import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,9 +13,8 @@ from toolmd import load_settings
 
 from .bookings import listed
 from .insurer import DEFAULT_PORT, make_server
-from .resources import open_clinic
 from .seed import seed
-from .store import Clinic
+from .store import Clinic, open_clinic
 
 app = typer.Typer(help="The Jefferson dental clinic.", no_args_is_help=True)
 
@@ -21,6 +22,7 @@ Project = Annotated[
     Path | None, typer.Option(help="The project's folder; else the nearest one upward.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Day = typer.Argument(formats=["%Y-%m-%d"], help="The day; else today.")
 
 
 @app.command("seed")
@@ -34,68 +36,50 @@ def seed_command(
     as_json: Json = False,
 ) -> None:
     """Add demonstration families and visits; existing ones stay unchanged."""
-    clinic = _clinic_of(ctx, project)
-    done = seed(clinic, today.date() if today else clinic.clock.today())
-    clinic.close()
-    if as_json:
-        shown = {
-            "families": done.families,
-            "visits": done.visits,
-            "full_evening": done.full_evening.isoformat(),
-            "closed_day": done.closed_day.isoformat(),
-        }
-        typer.echo(json.dumps(shown))
-        return
-    typer.echo(f"Added {done.families} families and {done.visits} visits.")
-    typer.echo(f"No room: the evening of {done.full_evening} is full.")
-    typer.echo(f"Closed:  {done.closed_day}.")
+    with _clinic_of(ctx, project) as clinic:
+        done = seed(clinic, today.date() if today else clinic.clock.today())
+    lines = [
+        f"Added {done.families} families and {done.visits} visits.",
+        f"No room: the evening of {done.full_evening} is full.",
+        f"Closed:  {done.closed_day}.",
+    ]
+    _print(done._asdict(), lines, as_json=as_json)
 
 
 @app.command("day")
 def day_command(
     ctx: typer.Context,
-    day: Annotated[
-        datetime | None, typer.Argument(formats=["%Y-%m-%d"], help="The day; else today.")
-    ] = None,
+    day: Annotated[datetime | None, Day] = None,
     *,
     project: Project = None,
     as_json: Json = False,
 ) -> None:
     """Show who comes on a day, the earliest first."""
-    clinic = _clinic_of(ctx, project)
-    on = day.date() if day else clinic.clock.today()
-    visits = clinic.bookings.day(on)
-    clinic.close()
-    if as_json:
-        typer.echo(json.dumps(visits))
-        return
+    with _clinic_of(ctx, project) as clinic:
+        on = day.date() if day else clinic.clock.today()
+        visits = clinic.bookings.day(on)
+    lines = []
     for one in visits:
         more = "; ".join(filter(None, [one["allergies"], *one["notes"]]))
-        typer.echo(
+        lines.append(
             f"{one['time']:>8} {one['booking_id']} {listed(one['child_names'])}, "
             f"{one['appointment_type']}, {one['parent_name']} {one['phone_number']}"
             f"{f' ({more})' if more else ''}"
         )
-    if not visits:
-        typer.echo(f"Nobody comes on {on}.")
+    _print(visits, lines or [f"Nobody comes on {on}."], as_json=as_json)
 
 
 @app.command("outbox")
 def outbox_command(ctx: typer.Context, *, project: Project = None, as_json: Json = False) -> None:
     """Show the text messages to parents, the oldest first."""
-    clinic = _clinic_of(ctx, project)
-    messages = clinic.outbox.messages()
-    clinic.close()
-    if as_json:
-        typer.echo(json.dumps(messages))
-        return
-    for message in messages:
-        typer.echo(
-            f"{message['message_id']} {message['written_at']} {message['status']} "
-            f"{message['phone_number']}: {message['body']}"
-        )
-    if not messages:
-        typer.echo("The outbox is empty.")
+    with _clinic_of(ctx, project) as clinic:
+        messages = clinic.outbox.messages()
+    lines = [
+        f"{one['message_id']} {one['written_at']} {one['status']} {one['phone_number']}: "
+        f"{one['body']}"
+        for one in messages
+    ]
+    _print(messages, lines or ["The outbox is empty."], as_json=as_json)
 
 
 @app.command("insurer")
@@ -113,6 +97,13 @@ def insurer_command(
             typer.echo("Stopped.")
 
 
-def _clinic_of(ctx: typer.Context, project: Path | None) -> Clinic:
+@contextmanager
+def _clinic_of(ctx: typer.Context, project: Path | None) -> Iterator[Clinic]:
     """Open the clinic of the project named after the command or before it."""
-    return open_clinic(load_settings(project or ctx.find_root().params.get("project")))
+    settings = load_settings(project or ctx.find_root().params.get("project"))
+    with closing(open_clinic(settings)) as clinic:
+        yield clinic
+
+
+def _print(data: Any, lines: list[str], *, as_json: bool) -> None:
+    typer.echo(json.dumps(data, default=str) if as_json else "\n".join(lines))

@@ -42,18 +42,14 @@ class Families:
             children = db.execute(
                 _CHILDREN, {"patient": patient_id, "now": now.isoformat()}
             ).fetchall()
-        family: Data = {
+        insurance = {name: row[name] for name in ("insurance_provider", "member_id")}
+        return {
             "patient_id": row["id"],
             "parent_name": row["parent_name"],
             "phone_number": row["phone_number"],
             "children": [_child(child, now.date()) for child in children],
+            **({"insurance": insurance} if row["member_id"] is not None else {}),
         }
-        if row["insurance_provider"] is not None:
-            family["insurance"] = {
-                "insurance_provider": row["insurance_provider"],
-                "member_id": row["member_id"],
-            }
-        return family
 
     def register(
         self,
@@ -70,10 +66,10 @@ class Families:
                 (parent_name, phone_number),
             ).fetchone()
             if known is None:
-                number = db.execute(
-                    "SELECT max(1000, max(CAST(substr(id, 3) AS INTEGER))) + 1 FROM patient"
-                ).fetchone()[0]
-                patient_id = f"P-{number or 1001}"
+                (last,) = db.execute(
+                    "SELECT max(CAST(substr(id, 3) AS INTEGER)) FROM patient"
+                ).fetchone()
+                patient_id = f"P-{max(last or 0, 1000) + 1}"
                 row = (patient_id, parent_name, phone_number, provider, member)
                 db.execute("INSERT INTO patient VALUES (?, ?, ?, ?, ?)", row)
             else:
@@ -139,14 +135,11 @@ def children_named(
 
 def _child(row: sqlite3.Row, today: date) -> Data:
     born = date.fromisoformat(row["birth_date"])
-    child: Data = {
+    visits = {name: row[name] for name in ("last_visit", "next_visit") if row[name] is not None}
+    return {
         "name": row["name"],
         "birth_date": row["birth_date"],
         "age": today.year - born.year - ((today.month, today.day) < (born.month, born.day)),
         "allergies": row["allergies"],
+        **visits,
     }
-    if row["last_visit"] is not None:
-        child["last_visit"] = row["last_visit"]
-    if row["next_visit"] is not None:
-        child["next_visit"] = row["next_visit"]
-    return child

@@ -3,25 +3,24 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 DEFAULT_PORT: Final = 8765
+ELIGIBILITY_URL: Final = "CLINIC_ELIGIBILITY_URL"
+"""The eligibility service; unset means the one that `toolmd clinic insurer` runs."""
 
 
-@dataclass(frozen=True, slots=True)
-class EligibilityService:
+class EligibilityService(NamedTuple):
     """The URL for eligibility requests: `POST {url}/eligibility`."""
 
     url: str = f"http://127.0.0.1:{DEFAULT_PORT}"
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """An insurer's record of one member."""
 
     plan: str
@@ -30,18 +29,14 @@ class Policy:
     covered: tuple[str, ...]
 
 
+_FOREVER: Final = date(9999, 12, 31)
 POLICIES: Final = {
     ("Lone Star Dental", "LSD-204418"): Policy(
-        "Family Plus", date(9999, 12, 31), 15, ("exam", "cleaning", "exam_and_cleaning")
+        "Family Plus", _FOREVER, 15, ("exam", "cleaning", "exam_and_cleaning")
     ),
-    ("Lone Star Dental", "LSD-310077"): Policy(
-        "Basic", date(9999, 12, 31), 40, ("exam", "emergency")
-    ),
+    ("Lone Star Dental", "LSD-310077"): Policy("Basic", _FOREVER, 40, ("exam", "emergency")),
     ("Bluebonnet Health", "BBH-55-1290"): Policy(
-        "Kids First",
-        date(9999, 12, 31),
-        0,
-        ("exam", "cleaning", "exam_and_cleaning", "emergency"),
+        "Kids First", _FOREVER, 0, ("exam", "cleaning", "exam_and_cleaning", "emergency")
     ),
     ("Bluebonnet Health", "BBH-55-0083"): Policy("Kids First", date(2020, 6, 30), 0, ("exam",)),
 }
@@ -55,17 +50,10 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
     if policy is None:
         return {"eligible": False, "reason": f"{insurer} has no member {member}."}
     if date.fromisoformat(asked["service_date"]) > policy.valid_until:
-        return {
-            "eligible": False,
-            "plan": policy.plan,
-            "reason": f"The policy ended on {policy.valid_until}.",
-        }
-    return {
-        "eligible": True,
-        "plan": policy.plan,
-        "copay_usd": policy.copay_usd,
-        "covered": list(policy.covered),
-    }
+        reason = f"The policy ended on {policy.valid_until}."
+        return {"eligible": False, "plan": policy.plan, "reason": reason}
+    paid = {"copay_usd": policy.copay_usd, "covered": list(policy.covered)}
+    return {"eligible": True, "plan": policy.plan, **paid}
 
 
 def make_server(port: int) -> ThreadingHTTPServer:
@@ -91,17 +79,11 @@ class _Desk(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if self.path != "/eligibility":
-            self._reply(HTTPStatus.NOT_FOUND, {"error": "ask at /eligibility"})
-            return
+        status = HTTPStatus.OK if self.path == "/eligibility" else HTTPStatus.NOT_FOUND
         try:
-            reply = answer(json.loads(body))
+            document = answer(json.loads(body))
         except (ValueError, KeyError, TypeError) as error:
-            self._reply(HTTPStatus.BAD_REQUEST, {"error": repr(error)})
-            return
-        self._reply(HTTPStatus.OK, reply)
-
-    def _reply(self, status: HTTPStatus, document: dict[str, Any]) -> None:
+            status, document = HTTPStatus.BAD_REQUEST, {"error": repr(error)}
         body = json.dumps(document).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")

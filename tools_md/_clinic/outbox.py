@@ -9,6 +9,10 @@ from toolmd.database import Database
 
 from .clock import Clock, Data
 
+CLINIC_NAME: Final = "Jefferson Dental"
+CLINIC_PHONE: Final = "+1 214 555 0100"
+SMS_URL: Final = "CLINIC_SMS_URL"
+"""The SMS gateway, any URL of Apprise; unset keeps messages in the outbox."""
 _US_NUMBER: Final = 10
 
 
@@ -31,14 +35,11 @@ class Outbox:
                 ).fetchone()
             return _message(row)
 
-    def mark(self, message_id: str, status: str) -> Data:
+    def mark(self, message_id: str, status: str) -> None:
         """Set the status of a message."""
         with self._database.writing() as db:
-            row = db.execute(
-                "UPDATE message SET status = ? WHERE id = ? RETURNING *",
-                (status, int(message_id.removeprefix("M-"))),
-            ).fetchone()
-            return _message(row)
+            query = "UPDATE message SET status = ? WHERE id = ?"
+            db.execute(query, (status, int(message_id.removeprefix("M-"))))
 
     def messages(self) -> list[Data]:
         """Return all messages, the oldest first."""
@@ -61,23 +62,24 @@ class Notifier:
         """Send a message once per key.
 
         A process that dies after the gateway's acceptance and before our record sends it again
-        under
-        the same key: a parent may get a text twice, but never none.
+        under the same key: a parent may get a text twice, but never none.
         """
         number = _dialled(phone_number)
         message = self._outbox.put(number, body, key)
-        if message["status"] in {"kept", "sent"}:
-            return _sent(message)
-        if not self._gateway:
-            return _sent(self._outbox.mark(message["message_id"], "kept"))
-        if self._send(number, body):
-            return _sent(self._outbox.mark(message["message_id"], "sent"))
-        self._outbox.mark(message["message_id"], "failed")
-        msg = (
-            f"The SMS gateway did not accept message {message['message_id']}. It stays in the "
-            "outbox; tell the parent by phone."
-        )
-        raise ToolError(msg, code="sms_not_sent")
+        id_, status = message["message_id"], message["status"]
+        if status not in ("kept", "sent"):
+            status = "kept"
+            if self._gateway:
+                status = "sent" if self._send(number, body) else "failed"
+            self._outbox.mark(id_, status)
+        if status == "failed":
+            msg = (
+                f"The SMS gateway did not accept message {id_}. It stays in the outbox; tell the "
+                "parent by phone."
+            )
+            raise ToolError(msg, code="sms_not_sent")
+        where = "sent" if status == "sent" else "kept in the outbox"
+        return {"message_id": id_, "status": status, "message": f"Message {id_} is {where}."}
 
     def _send(self, number: str, body: str) -> bool:
         try:
@@ -93,12 +95,6 @@ class Notifier:
         return bool(gateway.add(url) and gateway.notify(title=f"SMS to {number}", body=body))
 
 
-def _sent(message: Data) -> Data:
-    number, status = message["message_id"], message["status"]
-    where = "sent" if status == "sent" else "kept in the outbox"
-    return {"message_id": number, "status": status, "message": f"Message {number} is {where}."}
-
-
 def _dialled(phone_number: str) -> str:
     """Return `+` and digits; a ten-digit number is a North American one."""
     digits = "".join(c for c in phone_number if c in "0123456789")
@@ -108,10 +104,5 @@ def _dialled(phone_number: str) -> str:
 
 
 def _message(row: sqlite3.Row) -> Data:
-    return {
-        "message_id": f"M-{row['id']}",
-        "status": row["status"],
-        "phone_number": row["phone_number"],
-        "body": row["body"],
-        "written_at": row["written_at"],
-    }
+    shown = {name: row[name] for name in ("status", "phone_number", "body", "written_at")}
+    return {"message_id": f"M-{row['id']}", **shown}

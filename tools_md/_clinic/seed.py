@@ -1,14 +1,12 @@
 """Fill the clinic with demonstration families and a partly full book."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
 from toolmd import ToolError
 
 from .bookings import Bookings
-from .calendar import Calendar
 from .clock import StoppedClock
 from .store import Clinic
 
@@ -37,8 +35,7 @@ LONG_AGO: Final = timedelta(days=300)
 """The demonstration visits are booked as of this time: the earliest are in the past today."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seeded:
+class Seeded(NamedTuple):
     """The additions of a seeding, and the days on which a booking meets a difficulty."""
 
     families: int
@@ -64,7 +61,7 @@ def seed(clinic: Clinic, today: date) -> Seeded:
     families = _add_families(clinic)
     clinic.calendar.close_day(closed_day, "Staff training")
     then = StoppedClock(datetime.combine(today - LONG_AGO, time(6)))
-    bookings = Bookings(clinic.database, Calendar(clinic.database, then), then)
+    bookings = Bookings(clinic.database, then)
     visits = [*_past_visits(today), *_full_evening(full_evening)]
     added = sum(_add_visit(clinic, bookings, visit) for visit in visits)
     return Seeded(families, added, full_evening, closed_day)
@@ -74,12 +71,9 @@ def _add_families(clinic: Clinic) -> int:
     added = 0
     with clinic.database.writing() as db:
         for patient_id, parent, phone, insurance, children in FAMILIES:
-            added += db.execute(
-                "INSERT INTO patient "
-                "(id, parent_name, phone_number, insurance_provider, member_id) "
-                "VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
-                (patient_id, parent, phone, *insurance),
-            ).rowcount
+            family = (patient_id, parent, phone, *insurance)
+            query = "INSERT OR IGNORE INTO patient VALUES (?, ?, ?, ?, ?)"
+            added += db.execute(query, family).rowcount
             db.executemany(
                 "INSERT INTO child (patient_id, name, birth_date, allergies) "
                 "VALUES (?, ?, ?, ?) ON CONFLICT (patient_id, name) DO NOTHING",
@@ -90,18 +84,11 @@ def _add_families(clinic: Clinic) -> int:
 
 def _add_visit(clinic: Clinic, bookings: Bookings, visit: _Visit) -> bool:
     with clinic.database.reading() as db:
-        if db.execute(
-            "SELECT 1 FROM appointment WHERE idempotency_key = ?", (visit.key,)
-        ).fetchone():
+        query = "SELECT 1 FROM appointment WHERE idempotency_key = ?"
+        if db.execute(query, (visit.key,)).fetchone():
             return False
     try:
-        booking = bookings.book(
-            visit.patient_id,
-            visit.child_names,
-            visit.starts_at,
-            visit.appointment_type,
-            key=visit.key,
-        )
+        booking = bookings.book(*visit[1:5], key=visit.key)
     except ToolError:
         # These chairs were booked meanwhile; real bookings have priority.
         return False
@@ -135,13 +122,8 @@ def _full_evening(day: date) -> Iterator[_Visit]:
         (time(18, 30), ["P-1006"]),
     ):
         for patient in patients:
-            yield _Visit(
-                f"seed:evening:{day}:{patient}",
-                patient,
-                children[patient],
-                datetime.combine(day, start),
-                "cleaning",
-            )
+            key, at = f"seed:evening:{day}:{patient}", datetime.combine(day, start)
+            yield _Visit(key, patient, children[patient], at, "cleaning")
 
 
 def _coming(today: date, weekday: int) -> date:

@@ -1,16 +1,27 @@
-"""Open the clinic: one database with its services."""
+"""Open the clinic: one database with its services, by the settings and the environment."""
 
+import os
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
+from toolmd import ConfigError, Settings
 from toolmd.database import Database
 
 from .bookings import Bookings
-from .calendar import Calendar
-from .clock import Clock, Data
-from .facts import SLOT_MINUTES
+from .calendar import SLOT_MINUTES, Calendar
+from .clock import Clock, Data, StoppedClock
 from .families import Families
 from .outbox import Outbox
-from .schema import MIGRATIONS
+
+FILE: Final = "clinic.sqlite3"
+"""The file of the database in the project's state folder."""
+NOW: Final = "CLINIC_NOW"
+"""Fixes the clock: `2026-03-02T08:00`; for demonstrations and tests."""
+MIGRATIONS: Final = tuple(
+    Path(__file__).with_name(name).read_text("utf-8") for name in ("schema.sql", "facts.sql")
+)
+"""`PRAGMA user_version` counts how many of these a file has; append only, change none."""
 
 
 class Clinic:
@@ -21,37 +32,39 @@ class Clinic:
         self.clock = clock
         self.calendar = Calendar(self.database, clock)
         self.families = Families(self.database, clock)
-        self.bookings = Bookings(self.database, self.calendar, clock)
+        self.bookings = Bookings(self.database, clock)
         self.outbox = Outbox(self.database, clock)
+        self.close = self.database.close
 
     def services(self) -> list[Data]:
         """Return the bookable services, in the order of the price list."""
+        query = (
+            "SELECT code AS appointment_type, name, description, ? AS minutes, price_usd "
+            "FROM service ORDER BY position"
+        )
         with self.database.reading() as db:
-            rows = db.execute("SELECT * FROM service ORDER BY position").fetchall()
-        return [
-            {
-                "appointment_type": row["code"],
-                "name": row["name"],
-                "description": row["description"],
-                "minutes": SLOT_MINUTES,
-                "price_usd": row["price_usd"],
-            }
-            for row in rows
-        ]
+            return [dict(row) for row in db.execute(query, (SLOT_MINUTES,))]
 
     def preparation(self, appointment_type: str) -> Data:
         """Return how to prepare for a visit of this type, and what to bring."""
+        query = "SELECT kind, text FROM preparation WHERE service = ? ORDER BY position"
         with self.database.reading() as db:
-            rows = db.execute(
-                "SELECT kind, text FROM preparation WHERE service = ? ORDER BY kind, position",
-                (appointment_type,),
-            ).fetchall()
-        return {
-            "appointment_type": appointment_type,
-            "do": [row["text"] for row in rows if row["kind"] == "do"],
-            "bring": [row["text"] for row in rows if row["kind"] == "bring"],
+            rows = db.execute(query, (appointment_type,)).fetchall()
+        told = {
+            kind: [row["text"] for row in rows if row["kind"] == kind] for kind in ("do", "bring")
         }
+        return {"appointment_type": appointment_type, **told}
 
-    def close(self) -> None:
-        """Close the file."""
-        self.database.close()
+
+def open_clinic(settings: Settings) -> Clinic:
+    """Open the clinic of a project, in its state folder, on the clock of the environment."""
+    stopped = os.environ.get(NOW)
+    if not stopped:
+        return Clinic(settings.state / FILE, Clock())
+    try:
+        at = datetime.fromisoformat(stopped)
+    except ValueError:
+        at = datetime.now(UTC)
+    if at.tzinfo is not None:
+        raise ConfigError(f"{NOW}={stopped!r} is not a valid time: write 2026-03-02T08:00")
+    return Clinic(settings.state / FILE, StoppedClock(at))

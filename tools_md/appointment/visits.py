@@ -7,9 +7,8 @@ from toolmd import Context, ToolError
 
 from .._clinic.bookings import in_words
 from .._clinic.clock import Data
-from .._clinic.facts import CLINIC_NAME, CLINIC_PHONE
 from .._clinic.families import patient_of
-from .._clinic.outbox import Notifier
+from .._clinic.outbox import CLINIC_NAME, CLINIC_PHONE, Notifier
 from .._clinic.store import Clinic
 
 

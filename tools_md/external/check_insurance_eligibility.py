@@ -26,36 +26,33 @@ async def check_insurance_eligibility(
         "member_id": member_id,
         "service_date": day,
     }
+    cause: Exception
     try:
         response = await context.http.post(f"{service.url}/eligibility", json=asked)
         response.raise_for_status()
-        said = response.json()
-        return _read(said, day)
+        return _read(response.json(), day)
     except httpx.TransportError as error:
-        raise _unanswered(service, "did not answer", "eligibility_unreachable") from error
+        what, code, cause = "did not answer", "eligibility_unreachable", error
     except httpx.HTTPStatusError as error:
         what = f"answered with status {error.response.status_code}"
-        raise _unanswered(service, what, "eligibility_failed") from error
+        code, cause = "eligibility_failed", error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _unanswered(service, "sent an unreadable answer", "eligibility_failed") from (error)
-
-
-def _read(said: dict[str, Any], day: str) -> Data:
-    if not isinstance(said["eligible"], bool):
-        raise TypeError("eligible")
-    return {
-        "eligible": said["eligible"],
-        "service_date": day,
-        "plan": str(said.get("plan", "")),
-        "copay_usd": float(said.get("copay_usd", 0)),
-        "covered": [str(kind) for kind in said.get("covered", [])],
-        "reason": str(said.get("reason", "")),
-    }
-
-
-def _unanswered(service: EligibilityService, what: str, code: str) -> ToolError:
-    return ToolError(
+        what, code, cause = "sent an unreadable answer", "eligibility_failed", error
+    raise ToolError(
         f"The insurer's desk at {service.url} {what}. Nothing was checked: tell the family that "
         "coverage is open, and ask again later.",
         code=code,
-    )
+    ) from cause
+
+
+def _read(answer: dict[str, Any], day: str) -> Data:
+    if not isinstance(answer["eligible"], bool):
+        raise TypeError("eligible")
+    return {
+        "eligible": answer["eligible"],
+        "service_date": day,
+        "plan": str(answer.get("plan", "")),
+        "copay_usd": float(answer.get("copay_usd", 0)),
+        "covered": [str(kind) for kind in answer.get("covered", [])],
+        "reason": str(answer.get("reason", "")),
+    }

@@ -6,9 +6,8 @@ from toolmd import Context
 
 from .._clinic.bookings import listed
 from .._clinic.clock import Data, spoken
-from .._clinic.facts import CLINIC_NAME, CLINIC_PHONE
 from .._clinic.families import patient_of
-from .._clinic.outbox import Notifier
+from .._clinic.outbox import CLINIC_NAME, CLINIC_PHONE, Notifier
 from .._clinic.store import Clinic
 
 

@@ -20,7 +20,7 @@ from toolmd._call.limits import CallLimits
 from toolmd._call.result import allowed
 from toolmd._call.threads import AROUND, contain, is_from_outside
 from toolmd._call.words import Clarity, UserWords, states
-from toolmd._expressions import EvaluationError, Program, compile_expression
+from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
 from toolmd._types.approval import either
 from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Given, ToolCallSpec
@@ -206,6 +206,26 @@ def _context(parts: Parts) -> Step | None:
 
 
 # Arguments: handles, types, rules
+
+
+def _from_caller(parts: Parts) -> Step | None:
+    """Fill what a call left out from the caller's facts, where the file says so."""
+    shapes = {p.name: p.shape for p in parts.call_spec.parameters if p.shape.from_caller}
+    if not shapes:
+        return None
+
+    def check(at: Passage) -> None:
+        given, caller = read(at.call), values_of(at.call, {})[CALLER]
+        filled = {
+            name: caller[fact]
+            for name, one in shapes.items()
+            if (fact := one.from_caller) in caller
+            and (name not in given or (given[name] is None and "null" not in one.types))
+        }
+        if filled:
+            at.call = at.call._replace(arguments={**given, **filled})
+
+    return check
 
 
 def _handles(parts: Parts) -> Step | None:
@@ -658,6 +678,7 @@ def _run(parts: Parts) -> Step:
 
 CHECKS = (
     Check("context", "read", _context),
+    Check("arguments", "read", _from_caller),
     Check("arguments", "read", _handles),
     Check("arguments", "read", _arguments),
     Check("arguments", "read", _rules),

@@ -59,6 +59,10 @@ def plain(schema: dict[str, Any], lose: Lose, path: str = "") -> dict[str, Any]:
     """
     shown = {k: v for k, v in schema.items() if not k.startswith("x-")}
     shown = with_parts(shown, lambda part, below: plain(part, lose, below), path)
+    if "required" in shown:
+        fields = schema.get("properties", {})
+        filled = {name for name, one in fields.items() if "x-from-caller" in one}
+        shown["required"] = [name for name in shown["required"] if name not in filled]
     if schema.get("x-accepts-handle"):
         shown = _or_handle(shown)
     words = []

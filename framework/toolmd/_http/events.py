@@ -44,7 +44,7 @@ KINDS = {
     "call": ("`{tool, outcome, tool_call_id?, code?}`", "A call ended, on any interface."),
     "pending": (
         "`{id, state, tool}`",
-        "A call is `pending`; was `approved`, `edited`, `rejected`, `answered`; or is `closed`.",
+        "State: `pending`, `escalated`, `closed`, `approved`, `edited`, `rejected`, `answered`.",
     ),
     "run": ("`{run_id, skill, state}`", "A run changed its state."),
     "run-step": (

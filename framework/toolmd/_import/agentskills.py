@@ -43,6 +43,7 @@ _READ = {
 """The keys of the front matter that have a place of their own."""
 _INVOCATION = ("disable-model-invocation", "user-invocable")
 _MARK = re.compile(r"^\s*(?:(?:[-*+>|#]+|\d+[.)])\s+)+")
+_PROMPTS = (".prompty", ".prompt")
 _EMPTY_WORKFLOW = "Follow the instructions below."
 
 
@@ -84,8 +85,9 @@ def read(text: str, name: str) -> Imported:
         for key in said
         if keys.count(key) > 1
     ]
-    parts = outline(page)
-    skill = _skill(said, parts, name, report)
+    # A prompt's own headings are its text, and no sections.
+    prompt = "\n".join(page.lines).strip() if name.lower().endswith(_PROMPTS) else ""
+    skill = _skill(said, outline(page), name, prompt, report)
     for diagnostic in page.diagnostics:
         report.note(skill.name if skill else name, "", diagnostic.message, diagnostic.span.line)
     if skill is None:
@@ -115,13 +117,14 @@ def _value(entry: Node) -> Any:
 
 
 def _skill(
-    said: dict[str, Any], parts: list[Part], path: str, report: ImportReport
+    said: dict[str, Any], parts: list[Part], path: str, prompt: str, report: ImportReport
 ) -> _Skill | None:
     metadata = said["metadata"] if isinstance(said.get("metadata"), dict) else {}
     rest = parts[1:]
     # A heading within the text belongs to the prompt.
     first = rest[0] if rest and not parts[0].blocks else None
-    heading = heading_text(first.heading.text) if first and first.level == 1 else ""
+    is_title = first is not None and first.level == 1 and not prompt
+    heading = heading_text(first.heading.text) if first and is_title else ""
     file, folder = _file_names(path)
     names = (metadata.get("toolmd-name"), said.get("name"), file, heading, folder)
     called = [str(one) for one in names if one]
@@ -134,13 +137,16 @@ def _skill(
     if not said.get("name"):
         report.note(name, "", "no name in the front matter: taken from the file or the title")
     about, more = first_and_rest(str(said.get("description") or ""))
-    if not about:
+    if not about and not prompt:
         about, body = first_and_rest(body)
         report.note(name, "", "no description in the front matter: the first paragraph")
     body = _without(body, about)
     skill = _Skill(name, heading or title_of(name), about or f"{title_of(name)}.", prose(more))
     _metadata(skill, said, metadata, report)
-    _sections(skill, body, rest[1:] if heading else rest)
+    if prompt:
+        skill.workflow = fenced(prompt)
+    else:
+        _sections(skill, body, rest[1:] if heading else rest)
     return skill
 
 

@@ -234,8 +234,9 @@ class Flattener:
             if keyword == "type" and {"integer", "number"} <= {*first, *second}:
                 both += [] if "integer" in both else ["integer"]
             if not both:
-                self.tell(path, f"no value fits both `{keyword}` {shown(one)} and {shown(two)}")
-            return both
+                self.tell(path, f"of two `{keyword}` that no value fits the first was taken, "
+                                f"not {shown(two)}")  # fmt: skip
+            return both or one
         if keyword in {*_LEAST, *_MOST} and _are_numbers(one, two):
             return max(one, two) if keyword in _LEAST else min(one, two)
         if keyword == "required":

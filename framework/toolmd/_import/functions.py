@@ -43,6 +43,8 @@ SCHEMAS = (
     *("parameters", "input_schema", "inputSchema", "parametersJsonSchema"),
     *("parameters_json_schema", "args_schema", "input_json_schema"),
 )
+MAX_TOLD = 20
+"""The most restrictions that a draft names as not enforced."""
 LIST = "arguments"
 """The key of a list of arguments, as registries of MCP servers publish it."""
 _OF_LIST = frozenset(("name", "desc", "optional", "required"))
@@ -189,6 +191,8 @@ def read_function(
         "parameters": parameters,
         "returns": Schema(description="What the source does not say"),
         "rules": tuple(reader.rules),
+        # `check` warns of it for as long as it stands there.
+        "extra": {"not_enforced": "; ".join(reader.lost[:MAX_TOLD])} if reader.lost else {},
         "source": Source("", 1),
     }
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from toolmd._import.flatten import SHAPED, Flat, Flattener, TellUnheld, types_of, without_handle
 from toolmd._import.names import parameter_name, shown
+from toolmd._parse.fields.table import UNSUPPORTED
+from toolmd._parse.words import fold
 from toolmd._types.call_spec import Rule
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._validation import are_apart, pattern_fault, problems
@@ -118,11 +120,16 @@ _READ = frozenset(
 _OUTER = ("properties", "required", "additionalProperties", "patternProperties")
 _MAX_VALUES = 2_000
 """The most values of a schema, at all depths: the file of a definition holds no more."""
+_MAX_LOST = 200
+"""The characters of a restriction that a draft names, and that nothing enforces."""
 _ABSENT: Any = object()
 _FITS: Mapping[str, tuple[str, ...]] = {
     **{name: row.fits for name, row in KEYWORDS.items() if row.fits},
     "items": ("array",), **dict.fromkeys(("properties", "values", "one_of"), ("object",)),
 }  # fmt: skip
+
+
+_OF_NESTED = {"values": "additionalProperties", "one_of": "oneOf"}
 
 
 class SchemaReader:
@@ -134,6 +141,8 @@ class SchemaReader:
         self._shapes = 0
         self.rules: list[Rule] = []
         """Conditions over the arguments, for keywords that no field of a parameter can express."""
+        self.lost: list[str] = []
+        """What the source restricts, and neither a field nor a rule does."""
         self.open = False
         """Whether the root allows other arguments explicitly."""
         self.silent = False
@@ -186,15 +195,17 @@ class SchemaReader:
             whole = whole_pattern(flat["pattern"])
             if fault := pattern_fault(whole):
                 self.tell(path, f"the pattern is not kept: {fault}")
+                self._lose(path, "pattern", flat["pattern"])
             else:
                 said["pattern"] = whole
         self._unheld(flat, path)
         for attribute, fits in _FITS.items():
             if types and attribute in said and not {*types}.intersection(fits):
-                word = KEYWORDS[attribute].word if attribute in KEYWORDS else attribute
-                value = shown(said.pop(attribute)) if attribute in KEYWORDS else "left out"
-                self.tell(path, f"`{word}` does not fit {' or '.join(types)}: {value}")
-                said.pop(attribute, None)
+                row = KEYWORDS.get(attribute)
+                word = row.word if row else _OF_NESTED.get(attribute, attribute)
+                value = flat.get("anyOf" if word not in flat else word, said[attribute])
+                self.tell(path, f"`{word}` does not fit {' or '.join(types)}: {shown(value)}")
+                del said[attribute]
         return self._valued(flat, path, Schema(**said))
 
     def _nested(self, flat: Flat, path: str, place: Place | None) -> dict[str, Any]:
@@ -289,6 +300,7 @@ class SchemaReader:
                 condition = f"{place.at} {sign} {value}"
             if not condition or not place:
                 self.tell(path, f"`{word} {shown(value)}` is not kept")
+                self._lose(path, word, value)
                 continue
             whole = place.condition.replace("{}", condition)
             rule = Rule(whole, f"{path} must be {message} {value}.")
@@ -320,8 +332,14 @@ class SchemaReader:
             unread["examples"] = more
         for keyword, value in {**unread, **about}.items():
             self.tell(path, f"`{keyword}` is not kept: {shown(value)}")
+            if fold(keyword) in UNSUPPORTED:
+                self._lose(path, keyword, value)
         if flat.get("deprecated") is True:
             self.tell(path, "the source calls it deprecated")
+
+    def _lose(self, path: str, keyword: str, value: Any) -> None:
+        text = f"{path} {keyword} {shown(value)[:_MAX_LOST]}".strip()
+        self.lost.append(text.replace("`", "'").replace("<!--", ""))
 
     def _valued(self, flat: Flat, path: str, shape: Schema) -> Schema:
         """Add enum, default and example, each checked against the rest."""

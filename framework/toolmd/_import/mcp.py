@@ -1,17 +1,29 @@
 """Import tools of the Model Context Protocol: the result of `tools/list`."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 
-from toolmd._import.functions import add_function, is_function, read_json, returned_shape
+from toolmd._import.functions import (
+    UnreadableSourceError,
+    add_function,
+    is_function,
+    read_json,
+    returned_shape,
+)
 from toolmd._import.names import shown, tool_name
 from toolmd._import.policy import Policy, policy_of, restricting
 from toolmd._import.report import ImportReport
+from toolmd._parse.document.front_matter import read_front_matter
+from toolmd._parse.outline import source_lines
+from toolmd._parse.page import Page
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.definition import Noun
+from toolmd._types.diagnostic import Severity
 from toolmd._types.imported import Imported
 from toolmd._types.remote import read_remote_tool
 from toolmd._types.schema import Parameter, Schema
@@ -23,15 +35,31 @@ _AROUND = frozenset({"jsonrpc", "id", "result", "tools", "nextCursor"})
 _KEPT_HINTS = frozenset({"title", "readOnlyHint", "idempotentHint"})
 
 
-def read(text: str, _name: str) -> Imported:
-    """Read a JSON document of tools: the result, the whole response, or the list alone."""
-    document = read_json(text)
+def read(text: str, name: str) -> Imported:
+    """Read a document of tools: the result, the whole response, the list alone, or front matter."""
+    document = read_json(text) if not text.lstrip().startswith("---") else _front_matter(text, name)
     listed = _tools(document)
     if listed is None:
         report = ImportReport()
         report.reject("", "no tool in it: expected the result of `tools/list`, with `tools`")
         return report.close()
     return read_tools(listed, around=document)
+
+
+def _front_matter(text: str, name: str) -> dict[str, Any]:
+    """Return the tool of a markdown file with `inputSchema` in its front matter."""
+    page = Page(name, source_lines(text))
+    read_front_matter(page)
+    for one in page.diagnostics:
+        if one.severity is Severity.ERROR:
+            raise UnreadableSourceError(f"line {one.span.line}: {one.message}")
+    block = "\n".join(page.hidden).strip().strip("-")
+    tool = json.loads(json.dumps(yaml.safe_load(block), default=str))  # with dates as texts
+    body = "\n".join(page.lines).strip()
+    if not isinstance(tool, dict):
+        return {}
+    about = "\n\n".join(str(one) for one in (tool.get("description"), body) if one)
+    return {**tool, "description": about}
 
 
 def read_tools(listed: Iterable[Any], server: str = "", around: Any = None) -> Imported:

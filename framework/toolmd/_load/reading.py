@@ -22,7 +22,7 @@ from toolmd._load.folders import Group
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.registry import AnySpec, SkillSpecs, ToolSpecs
+from toolmd._types.registry import READ_RESULT, AnySpec, SkillSpecs, ToolSpecs
 
 if TYPE_CHECKING:
     from toolmd._types.skill import SkillSpec
@@ -208,6 +208,15 @@ def first_of_each_name(read: Iterable[Entry], diagnostics: list[Diagnostic]) -> 
     """Return the first definition of each name, and report the others."""
     named: dict[str, Entry] = {}
     for definition in read:
+        if definition.name == READ_RESULT:
+            message = (
+                f"{READ_RESULT} is Toolmd's own tool, by which a model reads the rest of a result: "
+                f"{_place(definition)} does not load"
+            )
+            help_ = "give it another Name"
+            path = definition.file.path
+            diagnostics.append(whole_file(path, Code.DUPLICATE_NAME, message, help_))
+            continue
         first = named.setdefault(definition.name, definition)
         if first is not definition:
             diagnostics.append(_same_name(first, definition))

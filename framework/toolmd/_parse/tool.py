@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from toolmd._expressions import CALLER, NOW, CheckedExpression, Checker, ExpressionError
+from toolmd._expressions import (
+    CALLER,
+    NOW,
+    CheckedExpression,
+    Checker,
+    ExpressionError,
+    compile_expression,
+)
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Raw, mark_of, prose
 from toolmd._parse.document.approvals import check_text, read_approvals
 from toolmd._parse.document.definition import Definition, open_definition
@@ -18,6 +25,7 @@ from toolmd._parse.fields.values import read_values
 from toolmd._parse.page import CodePlace, Mark, Page, Places
 from toolmd._parse.parameters.schema import read_returns, read_section
 from toolmd._parse.words import SEPARATORS, flow, fold, says_none
+from toolmd._types.approval import either
 from toolmd._types.call_spec import Given, Limits, Rule, Safety
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
@@ -75,6 +83,7 @@ def parse_tool(
     said["rules"] = _rules(definition, conditions)
     said["safety"] = _safety(definition, conditions)
     said["approvals"] = read_approvals(definition, conditions.check, said["parameters"])
+    _check_callers(definition, conditions, said)
     is_repeatable = said.get("read_only", False) or said.get("idempotent", "no") != "no"
     said["limits"] = _limits(definition, conditions, facts, is_repeatable=is_repeatable)
     said["when_to_use"] = definition.prose_of("When to use")
@@ -172,6 +181,44 @@ class _Conditions:
             )
             return None
         return checked
+
+
+def _check_callers(
+    definition: Definition, conditions: _Conditions, said: Mapping[str, Any]
+) -> None:
+    """Check the defaults from the caller, and hint at rules over callers that surprise."""
+    page = definition.page
+    names = [p.name for p in said["parameters"]]
+    rules = [(one.expression, compile_expression(one.expression, names)) for one in said["rules"]]
+    for name, fact in [(p.name, p.shape.from_caller) for p in said["parameters"]]:
+        if fact is None:
+            continue
+        source = f"caller.{fact}"
+        mark = _first_place(page, source)
+        if conditions.check(mark, source, "Default", any_type=True) and not any(
+            fact in program.facts and name.replace("-", "_") in program.names
+            for _, program in rules
+        ):
+            what = f"no rule compares {name} with {source}, so a call may name another's"
+            help_ = f"add a rule: `` - `{name} == {source}`: Only your own. ``"
+            page.hint(Code.DEFAULT_WITHOUT_RULE, mark, what, help_)
+    for text, program in rules:
+        facts = program.facts & {*said.get("requires_context", ())}
+        if facts and "||" in text and ".roles" in text:
+            fact = min(facts)
+            what = f"each caller must have the fact '{fact}', also one with the role of this rule"
+            help_ = f"take {fact} out of Requires Context: without it, the rule denies"
+            page.hint(Code.FACT_BESIDE_ROLE, _first_place(page, text), what, help_)
+    for one in said["approvals"]:
+        if one.by == said.get("allowed_roles"):
+            what = f"all who may call it may approve it: {either(one.by)}"
+            help_ = "it takes two of them; name another role if that is not meant"
+            page.hint(Code.CALLERS_APPROVE, _first_place(page, one.by[0]), what, help_)
+
+
+def _first_place(page: Page, text: str) -> Mark:
+    lines = (n for n, line in enumerate(page.lines, 1) if text in line)
+    return page.mark(text, next(lines, 1))
 
 
 def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:

@@ -85,6 +85,15 @@ class Code(StrEnum):
     INVALID_EXPRESSION = "invalid-expression", "An expression can't be compiled or does not fit."
     UNKNOWN_FACT = "unknown-fact", "An expression reads a fact of the caller that nobody declares."
     UNKNOWN_ROLE = "unknown-role", "A role is not among those that the settings list."
+    DEFAULT_WITHOUT_RULE = (
+        "default-without-rule",
+        "A Default is the caller's own value, and no rule keeps a call from naming another's.",
+    )
+    FACT_BESIDE_ROLE = (
+        "fact-beside-role",
+        "A rule has an exception for a role, and Requires Context denies it a fact of others.",
+    )
+    CALLERS_APPROVE = "callers-approve", "The roles that may call a tool are those that approve it."
     AMBIGUOUS_NAME = "ambiguous-name", "An expression reads a name that stands for two things."
     TIME_ZONE_MISSING = "time-zone-missing", "A time of day or a date is read without a zone."
     APPROVAL_WITHOUT_WHEN = (

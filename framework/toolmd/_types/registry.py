@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from toolmd._types.tool import ToolSpec
 
 
+READ_RESULT = "read_result"
+"""The tool by which a model reads the rest of a result; no definition has its name."""
 Mode = Literal["async", "sync", "inline", "stream"]
 """The way a function runs: awaited, in a worker thread, in the loop, or as an async generator."""
 

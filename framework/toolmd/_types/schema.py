@@ -42,6 +42,11 @@ class Schema:
     default: Annotated[Any, Row(
         "literal", "The value that a call without one uses.",
         aliases=("Default Value", "Defaults To"))] = None
+    from_caller: Annotated[str | None, Row(
+        "word", "The fact of the caller that a call without a value uses: `` Default: "
+        "`caller.FACT` ``.", name="Default", word="x-from-caller",
+        sentence="Without it: the caller's {}.")] = None
+    """In a file, it is a Default that is an expression."""
     enum: Annotated[tuple[Any, ...] | None, Row(
         "enum", "The allowed values.", compared="choices", aliases=(
             "Enum Values", "Allowed Values", "Allowed", "Choices", "Options", "Possible Values",

@@ -4,11 +4,12 @@ import heapq
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolmd._types.call import NO_CONTEXT, Caller, Fact, host_name_of, run_of
 from toolmd._types.confirmation import UNDECIDED, Confirmation
 from toolmd._types.decision import OPERATOR, Approver, Decision
+from toolmd._types.identity import Identity
 from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
 from toolmd._types.stored import Crisis
@@ -177,6 +178,10 @@ class Confirmations:
             The call's Result, or a denial if this person can't decide it any more. Sensitive
             values of its data are hidden from everybody but the caller.
         """
+        if who.context:
+            identity = Identity.of(self._project.live.settings)
+            typed = identity.typed(Caller(who.user, who.context, roles=who.roles))
+            who = who._replace(context=typed.context)
         calls = (await self._project.dispatcher()).confirmations
         result = await self._decide_run(str(confirmation_id), decision, who)
         if result is None:
@@ -373,8 +378,8 @@ class StoreChanges:
     def __init__(self, project: Project, runs: "Callable[[], Runs]") -> None:
         self._project = project
         self._of_runs = runs
-        self._pending: dict[str, tuple[str, str | None]] = {}
-        """The tools and users of the pending calls."""
+        self._pending: dict[str, _Waiting] = {}
+        """The pending calls by id."""
         self._runs: dict[str, str] = {}
         """The states of the runs that execute or changed recently."""
 
@@ -383,7 +388,7 @@ class StoreChanges:
         if kind == "run":
             self._runs[data["run_id"]] = data["state"]
         elif kind == "pending" and data["state"] == "pending":
-            self._pending[data["id"]] = (data["tool"], user)
+            self._pending[data["id"]] = _Waiting(data["tool"], user)
         elif kind == "pending":
             self._pending.pop(data["id"], None)
 
@@ -392,13 +397,17 @@ class StoreChanges:
 
         Raises UnreachableError.
         """
-        calls = (await self._project.dispatcher()).confirmations
-        now = await off_loop(
-            lambda: {one.id: (one.tool, one.call.caller.user) for one in calls.pending()}
-        )
+        dispatcher = await self._project.dispatcher()
+        calls, at = dispatcher.confirmations, dispatcher.clock()
+        now = await off_loop(lambda: {one.id: _Waiting.of(one, at) for one in calls.pending()})
         before, self._pending = self._pending, now
         changes = [_told(one, "pending", now[one]) for one in now.keys() - before.keys()]
         changes += [_told(one, "closed", before[one]) for one in before.keys() - now.keys()]
+        changes += [
+            _told(one, "escalated", now[one])
+            for one in now.keys() & before.keys()
+            if before[one].roles is not None and before[one].roles != now[one].roles
+        ]
         return changes + await off_loop(self._changed_runs)
 
     def _changed_runs(self) -> list[StoreChange]:
@@ -416,6 +425,19 @@ class StoreChanges:
         return changes
 
 
-def _told(confirmation_id: str, state: str, of: tuple[str, str | None]) -> StoreChange:
-    tool, user = of
-    return "pending", {"id": confirmation_id, "state": state, "tool": tool}, user
+class _Waiting(NamedTuple):
+    """A pending call, as it was at the last look."""
+
+    tool: str
+    user: str | None
+    roles: frozenset[str] | None = None
+    """The roles that may approve it; None before the first look."""
+
+    @classmethod
+    def of(cls, one: Confirmation, now: float) -> "_Waiting":
+        roles = (role for each in one.approvals for role in each.roles(now))
+        return cls(one.tool, one.call.caller.user, frozenset(roles))
+
+
+def _told(confirmation_id: str, state: str, of: _Waiting) -> StoreChange:
+    return "pending", {"id": confirmation_id, "state": state, "tool": of.tool}, of.user

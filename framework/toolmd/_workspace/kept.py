@@ -19,7 +19,14 @@ from toolmd._types.call_spec import Limits, ToolCallSpec
 from toolmd._types.context import Context
 from toolmd._types.field import JsonType
 from toolmd._types.model_view import seen
-from toolmd._types.registry import Binding, Bound, BoundTool, Implementation, Registry
+from toolmd._types.registry import (
+    READ_RESULT,
+    Binding,
+    Bound,
+    BoundTool,
+    Implementation,
+    Registry,
+)
 from toolmd._types.result import Result
 from toolmd._types.schema import TEXT, Parameter, Schema
 from toolmd._types.settings import Settings
@@ -40,7 +47,6 @@ _TRIES = 8
 _MAX_PROBLEMS = 8
 _BLOCKED = 64
 """The bytes that the inline dialect may add to a denial."""
-READ_RESULT = "read_result"
 """The name of the tool; a project's own tool of this name goes before it."""
 _OVERHEAD = 1024
 """The bytes of a page's result beside its value."""
@@ -111,14 +117,8 @@ class Keeper:
     @cached_property
     def tools(self) -> dict[str, BoundTool]:
         """The project's tools and the one that reads kept results."""
-        every = dict(self._registry.tools)
-        every.setdefault(READ_RESULT, read_result_tool(self.find, self._most))
-        return every
-
-    @property
-    def _has_own(self) -> bool:
-        """Whether the project has a tool of the same name, which goes before."""
-        return READ_RESULT in self._registry.tools
+        own = {READ_RESULT: read_result_tool(self.find, self._most)}
+        return {**self._registry.tools, **own}
 
     async def shown(self, result: Result, user: str | None) -> Result:
         """Return what a model reads of a result; the whole is kept where that is only a part."""
@@ -160,7 +160,7 @@ class Keeper:
 
     def _bounds(self, result: Result) -> tuple[int, tuple[str, ...] | None]:
         bound = self.tools.get(result.tool)
-        if bound is None or (result.tool == READ_RESULT and not self._has_own):
+        if bound is None or result.tool == READ_RESULT:
             return self._most, None
         call_spec = bound.call_spec
         return most_bytes(self._most, call_spec.limits.max_bytes), call_spec.returns.to_model

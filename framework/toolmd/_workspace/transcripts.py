@@ -1,14 +1,17 @@
 """Replay a recorded conversation against a project, away from the project's own state.
 
 A transcript is a markdown file `NAME.chat.md`. Bullets above the first heading name the caller
-(`User`, `Roles`, `Context`). Each `##` heading is what the user says. A fence below it is the
-model's reply, and the bullets are the expected outcome of each call, in order, with a text that
-the answer or the question must contain. Without a fence, the words decide what waits.
+(`User`, `Roles`, `Context`), and the day of its dates (`As Of`). Each `##` heading is what the user
+says. A fence below it is the model's reply, and the bullets are the expected outcome of each call,
+in order, with a text that the answer or the question must contain. Without a fence, the words
+decide what waits.
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +25,7 @@ from toolmd.errors import ConfigError
 
 ENDING = ".chat.md"
 """How the name of a transcript ends."""
+_DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?=\b|T)", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -40,10 +44,14 @@ def replay(folder: Path | None, path: Path) -> Iterator[Tried]:
         ConfigError: The file has no turn, or its bullets do not name a caller.
         OSError: The file can't be read.
     """
-    first, *turns = _parse(path.read_text("utf-8"))
+    text = path.read_text("utf-8")
+    head = {key.casefold(): value for key, value in _parse(text)[0].expected}
+    if "as of" in head:
+        text = _move_dates(text, head["as of"], path.name)
+    _, *turns = _parse(text)
     if not turns:
         raise ConfigError(f"{path.name} has no turn. Begin each with `## What the user says`.")
-    caller = _read_caller(path.name, first.expected)
+    caller = _read_caller(path.name, head)
     with TemporaryDirectory(prefix="toolmd-") as scratch:
         overrides = {"state": scratch, "store": MEMORY}
         with Workspace.open(folder, overrides=overrides) as workspace:
@@ -70,10 +78,28 @@ def _parse(text: str) -> list[_Said]:
     return found
 
 
-def _read_caller(name: str, bullets: list[tuple[str, str]]) -> dict[str, Any]:
+def _move_dates(text: str, as_of: str, name: str) -> str:
+    """Move the dates from a day on by whole weeks, so that none of them has passed."""
+    try:
+        day = date.fromisoformat(as_of)
+    except ValueError:
+        raise ConfigError(f"{name} has As Of `{as_of}`. Write a day such as 2026-03-02.") from None
+    days = (datetime.now().astimezone().date() - day).days
+    ahead = timedelta(weeks=max(0, -(-days // 7)))
+
+    def move(found: re.Match[str]) -> str:
+        try:
+            written = date.fromisoformat(found[0])
+        except ValueError:
+            return found[0]
+        return str(written + ahead) if written >= day else found[0]
+
+    return _DATE.sub(move, text)
+
+
+def _read_caller(name: str, head: Mapping[str, str]) -> dict[str, Any]:
     """Return the user, the roles and the context that the bullets of the head name."""
-    head = {key.casefold(): value for key, value in bullets}
-    if unknown := head.keys() - {"user", "roles", "context"}:
+    if unknown := head.keys() - {"user", "roles", "context", "as of"}:
         raise ConfigError(f"{name} names `{min(unknown)}`. A caller has User, Roles and Context.")
     pairs = [pair.partition("=") for pair in _split(head.get("context", ""))]
     if wrong := [key for key, equals, _ in pairs if not (key.strip() and equals)]:

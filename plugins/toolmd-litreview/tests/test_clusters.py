@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from openai_server import vector_of
 
-from toolmd_litreview.clusters import recluster, sort_in
+from toolmd_litreview.clusters import DIMENSIONS, normal, part, recluster, sort_in, to_bytes
 from toolmd_litreview.library import Library
 from toolmd_litreview.paper import Paper
-from toolmd_litreview.vectors import DIMENSIONS, normal, part, to_bytes
 
 HEARTS = [f"Statins and heart failure {number}" for number in range(30)]
 LUNGS = [f"Steroids in asthma of children {number}" for number in range(30)]

@@ -1,10 +1,8 @@
-"""embed_text: vectors of a server or of this process, their order, their size, their memory."""
+"""embed_text: vectors of a server, their order, their size, their memory."""
 
 import asyncio
-import threading
 
 import httpx
-import numpy as np
 import pytest
 from ncbi_server import PAGE, Fault
 from openai_server import vector_of
@@ -12,17 +10,8 @@ from openai_server import vector_of
 from toolmd import ToolError
 from toolmd.testing import FakeClock, memory_workspace
 from toolmd_litreview.configuration import Endpoint
-from toolmd_litreview.embedding import (
-    CYCLE_S,
-    MOST_TOKENS,
-    Embedder,
-    EndpointSource,
-    LocalSource,
-    as_query,
-    batches,
-)
+from toolmd_litreview.embedding import CYCLE_S, Embedder
 from toolmd_litreview.plugin import Litreview
-from toolmd_litreview.vectors import to_bytes
 
 
 def vectors_of(embedder, texts):
@@ -34,8 +23,8 @@ def vectors_of(embedder, texts):
 
 
 def embedder_of(openai, *, shorten=False, clock=None):
-    source = EndpointSource(Endpoint(openai.url, "qwen"), shorten=shorten)
-    return Embedder(source, clock) if clock else Embedder(source)
+    endpoint = Endpoint(openai.url, "qwen", shorten=shorten)
+    return Embedder(endpoint, clock) if clock else Embedder(endpoint)
 
 
 def test_a_text_has_one_vector_of_1024_numbers(call):
@@ -83,15 +72,6 @@ def test_an_embedding_is_cached_for_the_cycle(openai):
     assert openai.asked[-1][1]["input"] == ["a"]
 
 
-def test_batches_are_bounded_by_tokens_and_keep_their_order(openai):
-    texts = [str(number) * 30_000 for number in range(8)]
-    vectors = vectors_of(embedder_of(openai), texts)
-    sizes = [len(asked["input"]) for _, asked, *_ in openai.asked]
-    assert (sizes, len(vectors)) == ([3, 3, 2], 8)
-    assert list(batches(["a", "b"])) == [["a", "b"]]
-    assert all(sum(map(len, batch)) <= 3 * MOST_TOKENS for batch in batches(texts))
-
-
 def test_qwen3_gets_a_query_with_its_instruction(call, openai, ncbi):
     ncbi.add(1, "One.")
     call("search_pubmed", {"query": "do statins help?", "expand_mode": "semantic"})
@@ -99,7 +79,7 @@ def test_qwen3_gets_a_query_with_its_instruction(call, openai, ncbi):
     assert first.startswith("Instruct: ")
     assert first.endswith("\nQuery:do statins help?")
     assert not any("Instruct" in text for text in others)
-    assert as_query("all-MiniLM-L6-v2", "q") == "q"
+    assert embedder_of(openai).as_query("q") == "q"
 
 
 def test_a_server_that_can_shorten_is_asked_to(openai):
@@ -153,32 +133,3 @@ def test_without_a_server_the_error_names_the_settings():
     with memory_workspace({"none.txt": ""}, plugins={"l": Litreview({}, FakeClock())}) as workspace:
         result = workspace.call_sync("embed_text", {"text": "a"})
     assert result.error.code == "not_configured"
-
-
-class LocalModel:
-    """A fake of sentence-transformers with the used methods."""
-
-    def __init__(self, size=1024, most=100):
-        self.size, self.most = size, most
-        self.seen = []
-
-    def encode(self, texts, batch_size, show_progress_bar):
-        self.seen.append((threading.current_thread(), batch_size))
-        if len(texts) > self.most:
-            raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
-        return np.asarray([vector_of(text, self.size) for text in texts], dtype=np.float32)
-
-
-def test_a_model_in_this_process_runs_in_a_thread_of_its_own():
-    model, loaded = LocalModel(), []
-    source = LocalSource("/models/qwen", lambda name: loaded.append(name) or model)
-    embedder = Embedder(source)
-    assert vectors_of(embedder, ["a", "b"]) == [to_bytes(vector_of(t)) for t in "ab"]
-    vectors_of(embedder, ["c"])
-    assert loaded == ["/models/qwen"]
-    assert all(thread is not threading.main_thread() for thread, _ in model.seen)
-
-
-def test_a_local_model_that_runs_out_of_memory_is_reported():
-    with pytest.raises(MemoryError):
-        vectors_of(Embedder(LocalSource("m", lambda _: LocalModel(most=1))), ["a", "b"])

@@ -11,7 +11,14 @@ from toolmd_litreview.plugin import Litreview
 def test_an_empty_environment_allows_only_ncbi():
     known = read({})
     assert (known.ncbi.url, known.ncbi.tool) == (NCBI, "toolmd-litreview")
-    assert (known.model, known.embeddings, known.local, known.shorten) == (None, None, "", False)
+    assert (known.model, known.embeddings) == (None, None)
+
+
+def test_a_model_without_embeddings_compares_by_words():
+    known = read({"OPENAI_BASE_URL": "http://h", "LITREVIEW_EMBEDDINGS_MODEL": "words"})
+    assert known.embeddings is None
+    with pytest.raises(ConfigError, match="LITREVIEW_EMBEDDINGS_SHORTEN: must be true or false"):
+        read({"LITREVIEW_EMBEDDINGS_SHORTEN": "perhaps"})
 
 
 def test_a_key_alone_sends_no_request():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmd_simplescribe.codes import NAMES
+from toolmd_simplescribe.fhir.observations import NAMES
 from toolmd_simplescribe.moments import Span
 from toolmd_simplescribe.store import look_up, newest
 

@@ -9,11 +9,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from toolmd import ConfigError, ToolError
+from toolmd import ToolError
 from toolmd_simplescribe.records import BY_WORDS, MAY_MISS
-from toolmd_simplescribe.search.chunks import SIZE, chunks_of
-from toolmd_simplescribe.search.method import Method, synonyms_of
-from toolmd_simplescribe.search.note_index import IndexedNote, NoteIndex
+from toolmd_simplescribe.search.method import Method
+from toolmd_simplescribe.search.note_index import SIZE, IndexedNote, NoteIndex, chunks_of
 from toolmd_simplescribe.store import PatientStore, load
 
 COUGH = "Dry cough since lisinopril. Intolerance of an ACE inhibitor."
@@ -179,7 +178,7 @@ class Meanings:
 
 
 def test_a_note_is_found_by_its_meaning_and_the_best_of_both_ways_goes_first(tmp_path, make, clock):
-    method = Method(synonyms_of({}), Meanings())
+    method = Method(Meanings())
     store = PatientStore(tmp_path, method)
     notes = [make.note(COUGH, id="cough"), make.note(SUGAR, id="sugar")]
     load(store.database, make.bundle(*notes), clock=clock)
@@ -205,16 +204,6 @@ def test_synonyms_abbreviations_and_brand_names_are_found(records, make, query, 
     assert ids(records.chart().search(query, 8, None)) == ["a"]
 
 
-def test_a_file_of_synonyms_is_added_to_ours(tmp_path):
-    file = tmp_path / "own.txt"
-    file.write_text("# Our clinic's words\nblue form, advance directive # scanned\n", "utf-8")
-    assert synonyms_of({"SIMPLESCRIBE_SYNONYMS": str(file)}).of("the Blue Form") == [
-        "advance directive"
-    ]
-    with pytest.raises(ConfigError, match="can't be read"):
-        synonyms_of({"SIMPLESCRIBE_SYNONYMS": str(tmp_path / "none.txt")})
-
-
 def test_notes_that_are_newer_than_the_index_are_named_on_the_result(workspace_records, make, call):
     workspace_records.load(make.note("Tolerates penicillin well.", id="old"))
     workspace_records.index()
@@ -237,7 +226,7 @@ def test_the_evaluation_set_is_whole_and_words_alone_reach_what_is_reported(tmp_
     parts = [yaml.safe_load((folder / f"{half}.yaml").read_text("utf-8"))
              for half in ("first", "second")]  # fmt: skip
     notes = parts[0]["notes"] | parts[1]["notes"]
-    index = NoteIndex(tmp_path / "notes.sqlite3", Method(synonyms_of({})))
+    index = NoteIndex(tmp_path / "notes.sqlite3", Method())
     index.update([IndexedNote(id_, id_, text) for id_, text in notes.items()], "2026-01-01")
     assert len(notes) >= 60
     for part, least in zip(parts, (0.5, 0.4), strict=True):

@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 
 from toolmd import parse_tool
-from toolmd_simplescribe.codes import DIASTOLIC, NAMES, SYSTOLIC, VITALS
+from toolmd_simplescribe.fhir.observations import DIASTOLIC, NAMES, SYSTOLIC, VITALS
 from toolmd_simplescribe.records import TOOLS
 
 FOLDER = files("toolmd_simplescribe") / "tools"

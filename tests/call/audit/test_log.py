@@ -86,7 +86,6 @@ for number in range(10**9):
 """
 
 
-@pytest.mark.slow
 def test_a_kill_at_any_write_loses_no_record_whose_call_went_on(project: Project) -> None:
     recorded = set()
     for turn in range(6):
@@ -227,7 +226,6 @@ log.close()
 """
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system makes processes another way")
 def test_a_forked_process_writes_a_file_of_its_own(project: Project) -> None:
     words = [sys.executable, "-c", FORK, str(project.settings.root)]

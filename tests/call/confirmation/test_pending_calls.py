@@ -120,7 +120,6 @@ def test_a_call_is_approved_once(confirmations):
     assert len(confirmations.ran) == 1
 
 
-@pytest.mark.slow
 def test_of_racing_approvals_one_runs(confirmations):
     held = confirmations.request()
     dispatcher, outcomes = confirmations.dispatcher, []

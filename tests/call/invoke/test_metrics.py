@@ -96,7 +96,6 @@ print("toolmd.calls" in reader.get_metrics_data().to_json())
 """
 
 
-@pytest.mark.slow
 def test_the_provider_that_the_program_installed_is_used(tmp_path: Path) -> None:
     (tmp_path / "toolmd.toml").touch()
     done = warm_python.run(
@@ -116,7 +115,6 @@ with Workspace.open(sys.argv[1]) as opened:
 """
 
 
-@pytest.mark.slow
 def test_a_provider_without_opentelemetry_is_a_warning_and_stops_nothing(tmp_path: Path) -> None:
     (tmp_path / "toolmd.toml").touch()
     variables = "OTEL_PYTHON_METER_PROVIDER", "OTEL_PYTHON_TRACER_PROVIDER"

@@ -207,7 +207,6 @@ WORKSPACE = """
 """
 
 
-@pytest.mark.slow
 def test_the_provider_that_the_program_installs_is_found() -> None:
     printed = in_a_program(
         """
@@ -229,7 +228,6 @@ def test_the_provider_that_the_program_installs_is_found() -> None:
     assert printed == ["Mia", "['execute_tool greet']"]
 
 
-@pytest.mark.slow
 def test_a_program_without_tracing_never_imports_it() -> None:
     printed = in_a_program(
         WORKSPACE

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from tools_md._clinic.clock import StoppedClock
-from tools_md._clinic.resources import FILE
 from tools_md._clinic.seed import seed
-from tools_md._clinic.store import Clinic
+from tools_md._clinic.store import FILE, Clinic
 
 ROOT = Path(__file__).parents[3]
 MONDAY = "2026-03-02T08:00"

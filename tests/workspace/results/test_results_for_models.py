@@ -281,13 +281,15 @@ def test_a_decided_call_is_cut_when_it_is_rendered(shop: Shop) -> None:
     assert turn.render([shown])[0]["content"].count(shown.handle) == 2
 
 
-def test_a_tool_of_the_project_goes_before_the_built_in_one(shop: Shop) -> None:
+def test_no_tool_of_the_project_takes_the_name_of_the_built_in_one(shop: Shop) -> None:
     shop.tool("read_result", "def read_result():\n    return {'own': True}\n")
     shop.tool("find_papers", PAPERS)
     workspace = shop.open()
-    text_of(workspace, "find_papers")
 
-    assert json.loads(text_of(workspace, "read_result"))["data"] == {"own": True}
+    (found,) = workspace.diagnostics
+    assert (found.code.value, found.path) == ("duplicate-name", "tools_md/read-result.tool.md")
+    assert "a model reads the rest of a result" in found.message
+    assert "unknown_handle" in text_of(workspace, "read_result", handle="r-1")
 
 
 VALUES = st.recursive(

@@ -242,6 +242,8 @@ def _formatted(read: Any) -> _Formatted:
     if text is None or read.spec is None:
         errors = tuple(d for d in read.diagnostics if d.severity is Severity.ERROR)
         return _Formatted(read.path, "broken", errors=errors)
+    if 0 < read.text.count("\n") == read.text.count("\r\n"):
+        text = text.replace("\n", "\r\n")  # the line ends of a Windows checkout stay
     if text == read.text:
         return _Formatted(read.path, "canonical", text)
     before, after = read.text.splitlines(keepends=True), text.splitlines(keepends=True)

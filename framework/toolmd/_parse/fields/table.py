@@ -57,7 +57,7 @@ def _with_units(row: Row) -> Iterator[tuple[str, Row]]:
             yield f"{fold(name)}in{word}", carrying
 
 
-_TYPE, *_MORE = rows_of(Schema)
+_TYPE, *_MORE = (row for row in rows_of(Schema) if row.attribute != "from_caller")
 _OPTIONAL = Row("boolean", "The opposite of Required.", "yes", "Optional", "optional")
 PARAMETER = SectionTable(
     "Parameter",

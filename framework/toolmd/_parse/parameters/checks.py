@@ -90,6 +90,7 @@ def report_note(page: Page, where: str, note: Mark, said: dict[str, Any]) -> boo
 MAX_ENUM = 256
 _MAX_SHAPES = 128
 _NOWHERE = Mark("", 1, 1)
+FROM_CALLER = re.compile(r"`\s*caller\.([A-Za-z_]\w*)\s*`")
 _NO_DEFAULT = frozenset(("none", "null", "-", "n/a", ""))
 _OF_SHAPES = frozenset(("types", "description", "properties"))
 _PLACES = {
@@ -131,24 +132,29 @@ def checked(
     page: Page, where: str, role: str, name: Mark, fields: Fields, said: dict[str, Any]
 ) -> Schema:
     """Check the attributes of a value against each other, and build its schema."""
-    check = _Checks(page, where, fields, said)
+    check = _Checks(page, where, role, fields, said)
     if "one_of" in said or "discriminator" in fields.known:
         check.one_of(name)
     if role == "shape":
         check.shape(name)
     check.enum()
     check.fit()
-    shape = check.pattern(Schema(**said))
+    shape = check.from_caller(check.pattern(Schema(**said)))
     for attribute in ("default", "example"):
         entry = fields.entry(attribute)
+        if shape.from_caller is not None and attribute == "default":
+            continue
         if entry is not None and not (attribute == "default" and _says_none(entry, shape)):
             shape = check.value(attribute, entry, shape)
     return shape
 
 
 class _Checks:
-    def __init__(self, page: Page, where: str, fields: Fields, said: dict[str, Any]) -> None:
-        self.page, self.where, self.fields, self.said = page, where, fields, said
+    def __init__(
+        self, page: Page, where: str, role: str, fields: Fields, said: dict[str, Any]
+    ) -> None:
+        self.page, self.where, self.role = page, where, role
+        self.fields, self.said = fields, said
 
     def wrong(self, code: Code, at: Mark | str, message: str, help_: str) -> None:
         """Report an error at a mark, or at the value of a field."""
@@ -210,6 +216,18 @@ class _Checks:
             help_ = "name properties of the result, or of the rows of its arrays"
             self.wrong(Code.FIELD_MISMATCH, "to_model", what, help_)
         return shape
+
+    def from_caller(self, shape: Schema) -> Schema:
+        """Read a Default that is a fact of the caller."""
+        entry = self.fields.entry("default")
+        found = None if entry is None else FROM_CALLER.fullmatch(_value_text(entry).strip())
+        if found is None or entry is None:
+            return shape
+        if self.role != "parameter" or not self.page.path.endswith(".tool.md"):
+            what = f"the Default of {self.where} can't be a fact of the caller"
+            help_ = "only a whole parameter of a tool can be filled from the caller"
+            self.wrong(Code.INVALID_DEFAULT, entry.value, what, help_)
+        return replace(shape, from_caller=found[1])
 
     def value(self, attribute: str, entry: Node, shape: Schema) -> Schema:
         """Read the Default or the Example by the type, and check it."""

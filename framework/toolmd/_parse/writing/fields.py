@@ -220,7 +220,10 @@ def _field_lines(field: Row, shape: Schema, said: Mapping[str, Any]) -> list[str
     match field.attribute:
         case "default" | "example":
             given = getattr(shape, f"has_{field.attribute}")
-            return [bullet(field, literal(getattr(shape, field.attribute)))] if given else []
+            text = literal(getattr(shape, field.attribute)) if given else ""
+            if field.attribute == "default" and shape.from_caller is not None:
+                given, text = True, f"`caller.{shape.from_caller}`"
+            return [bullet(field, text)] if given else []
         case "enum" if shape.enum is not None:
             return [bullet(field, words_text([enum_word(v, shape) for v in shape.enum]))]
         case "items" if shape.items is not None:

@@ -23,17 +23,15 @@ def _words(*parts: Any) -> str:
     return ", ".join(str(part) for part in parts if part)
 
 
+def _reading(row: Row) -> str:
+    pulse = row["pulse"] and f"pulse {row['pulse']}"
+    return _words(f"{row['systolic']}/{row['diastolic']} mmHg", pulse, row["position"])
+
+
 KINDS = {
     "check_in": Kind("at", lambda row: str(row["mood"])),
     "medication": Kind("at", lambda row: _words(row["name"], row["dose"])),
-    "blood_pressure": Kind(
-        "at",
-        lambda row: _words(
-            f"{row['systolic']}/{row['diastolic']} mmHg",
-            row["pulse"] and f"pulse {row['pulse']}",
-            row["position"],
-        ),
-    ),
+    "blood_pressure": Kind("at", _reading),
     "hydration": Kind("at", lambda row: f"{row['amount_ml']} ml"),
     "symptom": Kind("at", lambda row: _words(row["name"], row["severity"])),
     "doctor_visit": Kind("visited_on", lambda row: str(row["kind"])),
@@ -63,22 +61,18 @@ def _of_kind(person: Person, kind: str, first: date, last: date) -> Iterator[dic
     condition = f"{searched} >= ? AND {searched} < ?"
     for row in person.read(kind, condition, begins.isoformat(), ends.isoformat()):
         day = date.fromisoformat(row["day"]) if by_day else person.zone.read(row[column]).date()
+        at = row.get("taken_at") or row[column]
         if first <= day <= last:
             yield {
                 "kind": kind,
                 "entry_id": row["id"],
                 "date": day.isoformat(),
-                "at": _at(person, row.get("taken_at") or row[column]),
+                # A day alone stays a day.
+                "at": at if len(at) == len("2026-03-02") else person.zone.read(at).isoformat(),
                 "title": title(row),
                 **{name: row[name] for name in _SHOWN if row.get(name)},
                 **(_warning(row) if kind == "blood_pressure" else {}),
             }
-
-
-def _at(person: Person, when: str) -> str:
-    """Return a time with the person's offset; a day alone stays a day."""
-    alone = len(when) == len("2026-03-02")
-    return when if alone else person.zone.read(when).isoformat()
 
 
 def _warning(row: Row) -> dict[str, str]:
@@ -112,10 +106,7 @@ def today(person: Person) -> dict[str, Any]:
                 for row in rows["blood_pressure"]
             ]
         ),
-        "hydration": {
-            "total_ml": sum(row["amount_ml"] for row in drinks),
-            "drinks": len(drinks),
-        },
+        "hydration": {"total_ml": sum(row["amount_ml"] for row in drinks), "drinks": len(drinks)},
         "entries": [
             {"kind": one["kind"], "title": one["title"], "date": one["at"]}
             for one in entries(person, on, on, (*EVENTS, "symptom"))
@@ -140,11 +131,8 @@ def in_words(summary: dict[str, Any]) -> str:
 def _pressure(readings: list[dict[str, Any]]) -> dict[str, Any]:
     if not readings:
         return {"readings": []}
-    count = len(readings)
-    average = {
-        name: round(sum(reading[name] for reading in readings) / count, 1)
-        for name in ("systolic", "diastolic")
-    }
+    names = ("systolic", "diastolic")
+    average = {name: round(mean(reading[name] for reading in readings), 1) for name in names}
     return {"readings": readings, "latest": readings[-1], "average": average}
 
 

@@ -20,7 +20,7 @@ class Attention(NamedTuple):
 
     warning: str
     """That the reading is in a dangerous range, and why."""
-    proposals: tuple[str, ...]
+    proposals: list[str]
     """What to ask the user, and what to propose."""
 
 
@@ -28,25 +28,24 @@ def attention(systolic: int, diastolic: int, pulse: int | None) -> Attention | N
     """Return what a reading calls for; None outside of the dangerous ranges."""
     high = systolic >= SYSTOLIC_HIGH or diastolic >= DIASTOLIC_HIGH
     found = []
-    if high:
-        found.append(f"{systolic}/{diastolic} is very high")
-    if systolic <= SYSTOLIC_LOW:
-        found.append(f"{systolic}/{diastolic} is very low")
-    if pulse is not None and pulse >= PULSE_FAST:
-        found.append(f"a pulse of {pulse} is very fast")
-    if pulse is not None and pulse <= PULSE_SLOW:
-        found.append(f"a pulse of {pulse} is very slow")
+    for true, what in (
+        (high, f"{systolic}/{diastolic} is very high"),
+        (systolic <= SYSTOLIC_LOW, f"{systolic}/{diastolic} is very low"),
+        (pulse is not None and pulse >= PULSE_FAST, f"a pulse of {pulse} is very fast"),
+        (pulse is not None and pulse <= PULSE_SLOW, f"a pulse of {pulse} is very slow"),
+    ):
+        found += [what] if true else []
     if not found:
         return None
     signs = _HIGH if high else _OTHER
     return Attention(
         f"This reading is in a dangerous range: {', and '.join(found)}. "
         "The log does not know the reason, and this is not a diagnosis.",
-        (
+        [
             f"Ask the user now whether they have any of these: {signs}.",
             "If they have, they should call the emergency number at once.",
             "If not, they should rest for five minutes, measure again, and log the second reading.",
             "If it stays in this range, they should call their doctor or a medical helpline today.",
             "Nobody should change a medication because of this log.",
-        ),
+        ],
     )

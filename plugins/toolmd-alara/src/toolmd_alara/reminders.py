@@ -54,24 +54,11 @@ class Agenda:
         self._person = person
 
     def add(
-        self,
-        key: str,
-        *,
-        title: str,
-        at: time,
-        days: Iterable[int],
-        kind: str | None,
-        description: str | None,
+        self, key: str, *, at: time, days: Iterable[int], **values: str | None
     ) -> dict[str, Any]:
         """Add a reminder on these ISO weekdays and return its number and next time."""
-        values = {
-            "title": title,
-            "time": f"{at:%H:%M}",
-            "days": _stored(days),
-            "kind": kind,
-            "description": description,
-        }
-        entry = self._person.write("reminder", key, values)
+        row = {**values, "time": f"{at:%H:%M}", "days": _stored(days)}
+        entry = self._person.write("reminder", key, row)
         shown = self._shown(self._row(entry["entry_id"]))
         return {"reminder_id": shown["reminder_id"], "next_due": shown["next_due"]}
 
@@ -102,8 +89,12 @@ class Agenda:
     def all(self, *, ended: bool = False) -> list[dict[str, Any]]:
         """Return the reminders, the next one first, then the ended ones if they are wanted."""
         rows = self._person.read("reminder", "ended_at IS NULL OR ?", ended)
-        late = self._person.now + timedelta(days=3660)
-        return sorted(map(self._shown, rows), key=lambda one: _moment(one, late))
+        late = (self._person.now + timedelta(days=3660)).isoformat()
+
+        def when(one: dict[str, Any]) -> tuple[datetime, int]:
+            return datetime.fromisoformat(one.get("next_due", late)), one["reminder_id"]
+
+        return sorted(map(self._shown, rows), key=when)
 
     def coming(self, after: datetime | None = None) -> list[dict[str, Any]]:
         """Return what is due next after a time, reminders and clinical dates, the nearest first."""
@@ -117,10 +108,7 @@ class Agenda:
             if (moment := next_before(row["falls_on"], now, person.zone)) is not None
         ]
         due.sort(key=lambda one: (datetime.fromisoformat(one[0]), one[1:]))
-        return [
-            {"title": title, "reminder_type": kind, "next_due": moment}
-            for moment, title, kind in due
-        ]
+        return [dict(zip(("next_due", "title", "reminder_type"), one, strict=True)) for one in due]
 
     def _row(self, number: int, *, ended: bool = False) -> dict[str, Any]:
         found = self._person.read("reminder", "id = ?", number)
@@ -145,10 +133,9 @@ class Agenda:
             "days": [NAMES[day - 1] for day in days],
             "reminder_type": row["kind"] or "other",
         }
-        if row["description"] is not None:
-            shown["description"] = row["description"]
+        shown |= {name: row[name] for name in ("description", "ended_at") if row[name] is not None}
         if row["ended_at"] is not None:
-            return {**shown, "ended_at": row["ended_at"]}
+            return shown
         now, zone = after or self._person.now, self._person.zone
         due = next_due(time.fromisoformat(row["time"]), days, now, zone)
         snoozed = row["snoozed_until"]
@@ -160,8 +147,3 @@ class Agenda:
 
 def _stored(days: Iterable[int]) -> str:
     return ",".join(map(str, sorted(set(days))))
-
-
-def _moment(shown: dict[str, Any], late: datetime) -> tuple[datetime, int]:
-    due = shown.get("next_due")
-    return (datetime.fromisoformat(due) if due else late, shown["reminder_id"])

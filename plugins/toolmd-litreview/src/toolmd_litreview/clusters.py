@@ -1,31 +1,37 @@
-"""Cluster the candidate papers; the runtime does it, without a request of a model."""
+"""Cluster the candidate papers by the direction of their vectors; the runtime does it itself."""
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from toolmd_litreview.labels import labels_of
+from toolmd_litreview.library import Embedded, Shelf
 from toolmd_litreview.paper import SHORT, Cluster, fingerprint
-from toolmd_litreview.shelf import Embedded, Shelf
-from toolmd_litreview.vectors import cosines, groups_for, part, to_bytes, unit
 
-FRESH = 0.2
+DIMENSIONS = 1024
+"""Numbers in a vector (seed 004)."""
+Matrix: TypeAlias = NDArray[np.float32]
+"""One vector per row."""
+_FRESH = 0.2
 """Share of papers outside all clusters from which the clusters are computed again."""
-
-
-class Metrics(NamedTuple):
-    """The measurements of a cluster."""
-
-    cluster_id: str
-    label: str
-    papers: int
-    cohesion: float
-    """The mean cosine of its papers with its centre, -1..1."""
-
-    def __str__(self) -> str:
-        """Return them in words, for a model."""
-        return f"{self.label}: {self.papers} papers, cohesion {self.cohesion:.2f}"
+_ROUNDS = 50
+"""Number of rounds after which the groups are final."""
+_PAPERS_A_GROUP, _MOST_GROUPS = 20, 12
+_WORDS = 3
+"""Number of words in a label."""
+_SHORTEST = 3
+_EVERYWHERE = frozenset(
+    "about after against all among analysis and are associated association based because before "
+    "between both but can clinical cohort comparison compared controlled does during early effect "
+    "effectiveness effects efficacy evaluation evidence following for from has have how impact "
+    "into its long may meta more most new not non one other our outcome outcomes over patient "
+    "patients protocol randomised randomized report results review risk role study systematic "
+    "term than that the their these this through time treatment trial trials two under use used "
+    "using versus was were what when which who with within without".split()
+)
 
 
 def sort_in(shelf: Shelf, embedder: str) -> None:
@@ -34,10 +40,13 @@ def sort_in(shelf: Shelf, embedder: str) -> None:
     outside = [paper for paper in papers if paper.cluster_id is None]
     clusters = shelf.clusters()
     drawn_by_it = all(cluster.embedder == embedder for cluster in clusters)
-    if not drawn_by_it or len(outside) > FRESH * len(papers):
+    if not drawn_by_it or len(outside) > _FRESH * len(papers):
         recluster(shelf, embedder)
-    else:
-        shelf.place({paper.pmid: assign_cluster(paper, clusters) for paper in outside})
+    elif outside:
+        close = unit(paper.vector for paper in outside) @ unit(one.centroid for one in clusters).T
+        nearest = np.argmax(close, axis=1)
+        pairs = zip(outside, nearest, strict=True)
+        shelf.place({paper.pmid: clusters[index].cluster_id for paper, index in pairs})
 
 
 def recluster(shelf: Shelf, embedder: str) -> None:
@@ -46,13 +55,18 @@ def recluster(shelf: Shelf, embedder: str) -> None:
     if not papers:
         shelf.draw((), {})
         return
-    rows = unit(paper.vector for paper in papers)
-    belongs, centres = part(rows, groups_for(len(papers)))
+    count = round(math.sqrt(len(papers) / _PAPERS_A_GROUP))
+    belongs, centres = part(
+        unit(paper.vector for paper in papers), max(1, min(_MOST_GROUPS, count))
+    )
     groups: list[list[Embedded]] = [[] for _ in centres]
     for paper, group in zip(papers, belongs, strict=True):
         groups[group].append(paper)
-    labels = labels_of([[paper.title for paper in group] for group in groups])
-    ids = [_id(shelf.owner, (paper.pmid for paper in group)) for group in groups]
+    labels = _labels([[paper.title for paper in group] for group in groups])
+    ids = [
+        f"cl-{fingerprint(shelf.owner, *sorted(paper.pmid for paper in group))[:SHORT]}"
+        for group in groups
+    ]
     clusters = [
         Cluster(id_, label, embedder, to_bytes(centre))
         for id_, label, centre in zip(ids, labels, centres, strict=True)
@@ -61,26 +75,109 @@ def recluster(shelf: Shelf, embedder: str) -> None:
     shelf.draw(clusters, members)
 
 
-def assign_cluster(paper: Embedded, clusters: Sequence[Cluster]) -> str:
-    """Return the id of the cluster whose centre is nearest to a paper."""
-    close = unit(cluster.centroid for cluster in clusters) @ unit([paper.vector])[0]
-    return clusters[int(np.argmax(close))].cluster_id
+def compute_metrics(shelf: Shelf) -> dict[str, str]:
+    """Return each cluster's label, number of papers and cohesion in words, by id.
 
-
-def compute_metrics(shelf: Shelf) -> list[Metrics]:
-    """Count each cluster's papers and measure their cohesion."""
+    The cohesion is the mean cosine of its papers with its centre, -1..1.
+    """
     clusters = shelf.clusters()
     own: dict[str | None, list[bytes]] = {cluster.cluster_id: [] for cluster in clusters}
     for embedder in {cluster.embedder for cluster in clusters}:
         for paper in shelf.embedded(embedder):
             own.setdefault(paper.cluster_id, []).append(paper.vector)
-    return [_metrics(cluster, own[cluster.cluster_id]) for cluster in clusters]
+    found = {}
+    for cluster in clusters:
+        vectors = own[cluster.cluster_id]
+        cohesion = float(np.mean(cosines(vectors, cluster.centroid))) if vectors else 0.0
+        about = f"{cluster.label}: {len(vectors)} papers, cohesion {cohesion:.2f}"
+        found[cluster.cluster_id] = about
+    return found
 
 
-def _metrics(cluster: Cluster, vectors: Sequence[bytes]) -> Metrics:
-    cohesion = float(np.mean(cosines(vectors, cluster.centroid))) if vectors else 0.0
-    return Metrics(cluster.cluster_id, cluster.label, len(vectors), cohesion)
+def _labels(groups: Sequence[Sequence[str]]) -> list[str]:
+    """Return the words that distinguish the titles of each group; `papers` without any."""
+    held = [
+        Counter(word for title in group for word in set(title_words(title))) for group in groups
+    ]
+    everywhere = sum(held, Counter[str]())
+    total = sum(map(len, groups))
+
+    def label(here: Counter[str]) -> str:
+        # In a single group every word occurs everywhere, so rarity must not make its weight zero.
+        weight = {word: n * (0.1 + math.log(total / everywhere[word])) for word, n in here.items()}
+        best = sorted(weight, key=lambda word: (-weight[word], word))[:_WORDS]
+        return " ".join(best) or "papers"
+
+    return [label(here) for here in held]
 
 
-def _id(owner: str, pmids: Iterable[int]) -> str:
-    return f"cl-{fingerprint(owner, *sorted(pmids))[:SHORT]}"
+def title_words(title: str) -> Iterator[str]:
+    """Return the words that say what a text is about."""
+    text = "".join(c if c.isalnum() or c == "-" else " " for c in title.casefold())
+    for word in text.split():
+        bare = word.strip("-")
+        if len(bare) >= _SHORTEST and bare not in _EVERYWHERE and not bare.isdecimal():
+            yield bare
+
+
+def is_vector(value: Any) -> bool:
+    """Return whether JSON contains a vector of the right length, of finite numbers."""
+    return (
+        isinstance(value, list)
+        and len(value) == DIMENSIONS
+        and all(type(number) in (int, float) and math.isfinite(number) for number in value)
+    )
+
+
+def to_bytes(vector: Sequence[float] | Matrix) -> bytes:
+    """Return a vector as float32, for SQLite and for memory."""
+    return np.asarray(vector, dtype="<f4").tobytes()
+
+
+def unit(rows: Iterable[bytes]) -> Matrix:
+    """Return stored vectors as rows of length 1, so that a product is a cosine; zeros stay."""
+    return normal(np.frombuffer(b"".join(rows), dtype="<f4").reshape(-1, DIMENSIONS))
+
+
+def normal(rows: Matrix) -> Matrix:
+    """Scale each row to the length 1; a row of zeros stays unchanged."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    lengths[lengths == 0] = 1
+    scaled: Matrix = (rows / lengths).astype(np.float32)
+    return scaled
+
+
+def cosines(rows: Iterable[bytes], other: bytes) -> list[float]:
+    """Return the cosine of each stored vector with the other, -1..1."""
+    close: list[float] = np.clip(unit(rows) @ unit([other])[0], -1, 1).tolist()
+    return close
+
+
+def part(rows: Matrix, groups: int) -> tuple[NDArray[np.intp], Matrix]:
+    """Return each row's group and each group's centre; rows and centres have the length 1.
+
+    Empty groups are left out, so fewer groups than requested may be returned.
+    """
+    centres = _first_centres(rows, groups)
+    belongs = np.full(len(rows), -1, dtype=np.intp)
+    for _ in range(_ROUNDS):
+        nearest = np.argmax(rows @ centres.T, axis=1)
+        if np.array_equal(nearest, belongs):
+            break
+        kept, belongs = np.unique(nearest, return_inverse=True)
+        centres = normal(np.stack([rows[belongs == g].mean(axis=0) for g in range(len(kept))]))
+    return belongs, centres
+
+
+def _first_centres(rows: Matrix, groups: int) -> Matrix:
+    """Choose rows far from each other, with a probability that grows with distance."""
+    chance = np.random.default_rng(0)
+    chosen = [int(chance.integers(len(rows)))]
+    far = np.full(len(rows), np.inf)
+    while len(chosen) < min(groups, len(rows)):
+        far = np.minimum(far, np.maximum(0, 1 - rows @ rows[chosen[-1]]).astype(np.float64))
+        far[chosen] = 0
+        if far.sum() <= 0:
+            break
+        chosen.append(int(chance.choice(len(rows), p=far / far.sum())))
+    return rows[chosen]

@@ -13,7 +13,8 @@ import typer
 from toolmd import ToolmdError, Workspace, load_settings
 from toolmd_litreview.library import Library
 from toolmd_litreview.plugin import machine_time
-from toolmd_litreview.review.export import export
+from toolmd_litreview.review.output import export, lines
+from toolmd_litreview.review.output import page as html
 from toolmd_litreview.review.run import Question, Review, Reviewer, to_json
 
 app = typer.Typer(
@@ -50,19 +51,10 @@ def review_command(  # noqa: PLR0913 - one option each
     asked = Question(question, query or question, retmax, expand_mode, eligibility, selection)
     done = asyncio.run(_review(asked, project, user, yes=yes))
     if page is not None:
-        from toolmd_litreview.review.page import page as html
-
         page.write_text(html(done), "utf-8")
-    if as_json:
-        typer.echo(to_json(done))
-        return
-    from rich.console import Console
-
-    from toolmd_litreview.review.text import show
-
-    show(Console(), done)
+    typer.echo(to_json(done) if as_json else "\n".join(lines(done)))
     if page is not None:
-        typer.echo(f"made {page}")
+        typer.echo(f"made {page}", err=True)
 
 
 @app.command("handbooks")
@@ -110,7 +102,8 @@ def export_command(
         raise typer.BadParameter("name a file that ends with .ris or .csv")
     with closing(Library(load_settings(project).state, machine_time)) as library:
         target.write_text(export(library, user, handbook, form), "utf-8", newline="")
-    typer.echo(f"made {target}")
+        papers = len(library.of(user, handbook).papers())
+    typer.echo(f"made {target}: {papers} papers")
 
 
 async def _review(

@@ -11,7 +11,14 @@ TOOL = "toolmd-litreview"
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 EMBEDDINGS_MODEL = "Qwen/Qwen3-Embedding-0.6B"
 """Its vectors have 1024 numbers by default."""
+WORDS = "words"
+"""The name of the vectors that need no model."""
 _FLAGS = {"": False, "0": False, "false": False, "no": False, "1": True, "true": True, "yes": True}
+_KEYS = {
+    "LITREVIEW_MODEL_URL": "LITREVIEW_MODEL_KEY",
+    "OPENAI_BASE_URL": "OPENAI_API_KEY",
+    "LITREVIEW_EMBEDDINGS_URL": "LITREVIEW_EMBEDDINGS_KEY",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,8 @@ class Endpoint:
     url: str
     model: str
     key: str = field(default="", repr=False)
+    shorten: bool = False
+    """Whether it is asked to shorten its vectors."""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -45,10 +54,6 @@ class Configuration:
     ncbi: Ncbi
     model: Endpoint | None
     embeddings: Endpoint | None
-    shorten: bool
-    """Whether to ask the embeddings endpoint to shorten its vectors."""
-    local: str
-    """The sentence-transformers model for this process; empty for none."""
 
 
 def read(environ: Mapping[str, str]) -> Configuration:
@@ -56,9 +61,12 @@ def read(environ: Mapping[str, str]) -> Configuration:
     url, key = _first(environ, "LITREVIEW_MODEL_URL", "OPENAI_BASE_URL")
     model = _get(environ, "LITREVIEW_MODEL")
     named = _get(environ, "LITREVIEW_EMBEDDINGS_MODEL") or EMBEDDINGS_MODEL
-    own, own_key = _first(environ, "LITREVIEW_EMBEDDINGS_URL")
+    shorten = _get(environ, "LITREVIEW_EMBEDDINGS_SHORTEN").lower()
+    if shorten not in _FLAGS:
+        raise _invalid("LITREVIEW_EMBEDDINGS_SHORTEN", f"must be true or false, not {shorten!r}")
     # A key is sent only to the server that it belongs to.
-    address = (own, own_key) if own else (url, key)
+    own, own_key = _first(environ, "LITREVIEW_EMBEDDINGS_URL")
+    address = (own, named, own_key) if own else (url, named, key)
     return Configuration(
         ncbi=Ncbi(
             url=_url(environ, "LITREVIEW_NCBI_URL") or NCBI,
@@ -67,9 +75,7 @@ def read(environ: Mapping[str, str]) -> Configuration:
             api_key=_get(environ, "NCBI_API_KEY"),
         ),
         model=Endpoint(url, model, key) if url and model else None,
-        embeddings=Endpoint(address[0], named, address[1]) if address[0] else None,
-        shorten=_flag(environ, "LITREVIEW_EMBEDDINGS_SHORTEN"),
-        local=_get(environ, "LITREVIEW_EMBEDDINGS_LOCAL"),
+        embeddings=Endpoint(*address, _FLAGS[shorten]) if address[0] and named != WORDS else None,
     )
 
 
@@ -77,13 +83,6 @@ def origin(url: str) -> str:
     """Return the scheme, host and port of a URL."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
-
-
-_KEYS = {
-    "LITREVIEW_MODEL_URL": "LITREVIEW_MODEL_KEY",
-    "OPENAI_BASE_URL": "OPENAI_API_KEY",
-    "LITREVIEW_EMBEDDINGS_URL": "LITREVIEW_EMBEDDINGS_KEY",
-}
 
 
 def _first(environ: Mapping[str, str], *names: str) -> tuple[str, str]:
@@ -96,30 +95,26 @@ def _first(environ: Mapping[str, str], *names: str) -> tuple[str, str]:
 def _get(environ: Mapping[str, str], name: str) -> str:
     value = environ.get(name, "").strip()
     if not value.isprintable():
-        raise ConfigError(f"environment: {name}: contains a character that can't be printed")
+        raise _invalid(name, "contains a character that can't be printed")
     return value
 
 
 def _url(environ: Mapping[str, str], name: str) -> str:
     value = _get(environ, name).rstrip("/")
-    if not value:
-        return ""
     try:
         parts = urlsplit(value)
         whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
         good = whole and not (parts.query or parts.fragment or "@" in parts.netloc)
     except ValueError:
         good = False
-    if not good:
-        raise ConfigError(
-            f"environment: {name}: must be an address such as http://127.0.0.1:8000/v1, "
-            "without a user, a query or a fragment"
+    if value and not good:
+        raise _invalid(
+            name,
+            "must be an address such as http://127.0.0.1:8000/v1, without a user, a query or a "
+            "fragment",
         )
     return value
 
 
-def _flag(environ: Mapping[str, str], name: str) -> bool:
-    value = _get(environ, name).lower()
-    if value not in _FLAGS:
-        raise ConfigError(f"environment: {name}: must be true or false, not {value!r}")
-    return _FLAGS[value]
+def _invalid(name: str, what: str) -> ConfigError:
+    return ConfigError(f"environment: {name}: {what}")

@@ -2,24 +2,17 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from toolmd import Action, Call, Resources, Result, Settings, ToolSpec, Verdict, hookimpl
-from toolmd_litreview.configuration import Configuration, origin, read
-from toolmd_litreview.embedding import (
-    WORDS,
-    Embedder,
-    EndpointSource,
-    LocalSource,
-    Source,
-    WordSource,
-)
+from toolmd_litreview.asking import Model
+from toolmd_litreview.configuration import origin, read
+from toolmd_litreview.embedding import Embedder
 from toolmd_litreview.library import Library
-from toolmd_litreview.model import Model
 from toolmd_litreview.pubmed import PubMed, RateLimiter
 
 if TYPE_CHECKING:
@@ -80,11 +73,8 @@ class Litreview:
             cluster = arguments.get("cluster_id")
             if not isinstance(cluster, str):
                 return None
-            library = Library(settings.state, self._clock)
-            try:
+            with closing(Library(settings.state, self._clock)) as library:
                 papers = len(library.papers(call.caller.user, cluster))
-            finally:
-                library.close()
             if papers <= MOST_UNASKED:
                 return None
             message = f"The cluster has {papers} abstracts, more than {MOST_UNASKED}."
@@ -101,84 +91,31 @@ class Litreview:
             return
         if not (result.success or result.error):
             return
-        library = Library(settings.state, self._clock)
-        try:
-            error = None if result.error is None else result.error.code
+        error = None if result.error is None else result.error.code
+        with closing(Library(settings.state, self._clock)) as library:
             library.goals(call.caller.user).advance(spec.name, error)
-        finally:
-            library.close()
 
     @hookimpl
     def toolmd_approved_origins(self, spec: ToolSpec) -> Iterable[str]:
         """Return the servers that the environment names for this tool."""
         configuration = read(self._environ)
-        servers = {
-            "ncbi": configuration.ncbi,
-            "model": configuration.model,
-            "embeddings": configuration.embeddings,
-        }
-        asked = (servers[name] for name in _ASKS.get(spec.name, ()))
+        asked = (getattr(configuration, name) for name in _ASKS.get(spec.name, ()))
         return [origin(server.url) for server in asked if server is not None]
 
     @hookimpl
     def toolmd_resources(self, registry: Resources, settings: Settings) -> None:
         """Register the resources of the tools; the first call reads the environment."""
-        desk = _Desk(settings, self._clock, lambda: read(self._environ))
-
-        def pubmed() -> PubMed:
-            return PubMed(read(self._environ).ncbi, self._pace, self._apart_s)
-
-        def model() -> Model:
-            return Model(read(self._environ).model)
-
-        registry.register_factory(Library, desk.library, on_registry_close=desk.close)
-        registry.register_factory(Embedder, desk.embedder)
-        registry.register_factory(PubMed, pubmed)
-        registry.register_factory(Model, model)
-
-
-class _Desk:
-    """The shared objects of one snapshot: the file of candidates, and the vectors in memory."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        clock: Callable[[], datetime],
-        configuration: Callable[[], Configuration],
-    ) -> None:
-        self._settings = settings
-        self._clock = clock
-        self._configuration = configuration
-        self._lock = Lock()
-        self._library: Library | None = None
-        self._embedder: Embedder | None = None
-
-    def library(self) -> Library:
-        with self._lock:
-            if self._library is None:
-                self._library = Library(self._settings.state, self._clock)
-            return self._library
-
-    def embedder(self) -> Embedder:
-        with self._lock:
-            if self._embedder is None:
-                self._embedder = Embedder(_source(self._configuration()))
-            return self._embedder
-
-    def close(self) -> None:
-        with self._lock:
-            if self._library is not None:
-                self._library.close()
-                self._library = None
-
-
-def _source(configuration: Configuration) -> Source:
-    if configuration.local == WORDS or not (configuration.local or configuration.embeddings):
-        return WordSource()
-    if configuration.local:
-        return LocalSource(configuration.local)
-    assert configuration.embeddings is not None
-    return EndpointSource(configuration.embeddings, shorten=configuration.shorten)
+        registry.register_shared(
+            Library, lambda: Library(settings.state, self._clock), lambda library: library.close()
+        )
+        # Its vectors stay in memory until the snapshot ends.
+        registry.register_shared(
+            Embedder, lambda: Embedder(read(self._environ).embeddings), Embedder.forget
+        )
+        registry.register_factory(
+            PubMed, lambda: PubMed(read(self._environ).ncbi, self._pace, self._apart_s)
+        )
+        registry.register_factory(Model, lambda: Model(read(self._environ).model))
 
 
 plugin = Litreview()

@@ -1,6 +1,5 @@
 """Parse the XML of the E-utilities: hits, links and records of papers and books."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, ParseError
 
@@ -41,19 +40,13 @@ def read_hits(answer: bytes) -> Hits:
     """Read the answer of esearch."""
     root = _root(answer, "eSearchResult")
     count = root.findtext("Count", "").strip()
+    unknown = (_words(node) for path in _UNKNOWN for node in root.iterfind(path))
     hits = Hits(
         total=int(count) if count.isdecimal() else -1,
         web_env=root.findtext("WebEnv", "").strip(),
         query_key=root.findtext("QueryKey", "").strip(),
         first=_numbers(root, "IdList/Id"),
-        not_found=tuple(
-            dict.fromkeys(
-                words
-                for path in _UNKNOWN
-                for node in root.iterfind(path)
-                if (words := _words(node))
-            )
-        ),
+        not_found=tuple(dict.fromkeys(filter(None, unknown))),
     )
     if hits.total < 0 or (hits.total and not (hits.web_env and hits.query_key)):
         raise PUBMED.garbled()
@@ -149,44 +142,20 @@ def _abstract(node: Element | None) -> str:
 
 
 def _words(node: Element | None) -> str:
-    return "" if node is None else _squeezed("".join(_pieces(node)))
+    """Return the text under a node; `10<sup>6</sup>` must not become 106."""
+    if node is None:
+        return ""
+    for part in reversed([*node.iter("sup")]):
+        part.text = _raised("".join(part.itertext()))
+        del part[:]
+    return _squeezed("".join(node.itertext()))
 
 
 def _squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def _pieces(node: Element) -> Iterator[str]:
-    """Return the text under a node; `10<sup>6</sup>` must not become 106."""
-    raised: list[Element] = []
-    for event, part in _walk(node):
-        if event == "in":
-            if part.tag == "sup":
-                raised.append(part)
-            yield _raised(part.text) if raised else part.text or ""
-        else:
-            if raised and raised[-1] is part:
-                raised.pop()
-            if part is not node:
-                yield _raised(part.tail) if raised else part.tail or ""
-
-
-def _walk(node: Element) -> Iterator[tuple[str, Element]]:
-    """Iterate over a tree in document order, at any depth."""
-    stack = [(node, iter(node))]
-    yield "in", node
-    while stack:
-        part, children = stack[-1]
-        child = next(children, None)
-        if child is None:
-            stack.pop()
-            yield "out", part
-        else:
-            stack.append((child, iter(child)))
-            yield "in", child
-
-
-def _raised(text: str | None) -> str:
-    if not text or not text.strip():
-        return text or ""
+def _raised(text: str) -> str:
+    if not text.strip():
+        return text
     return text.translate(_SUPERSCRIPTS) if _PLAIN.issuperset(text) else f"^({text.strip()})"

@@ -4,7 +4,6 @@ import json
 import shutil
 import sqlite3
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from importlib.resources import as_file, files
@@ -15,7 +14,8 @@ import typer
 
 from toolmd import NotFoundError, ToolmdError, load_settings
 from toolmd_simplescribe.fhir.bundle import LARGEST, BundleError
-from toolmd_simplescribe.plugin import method_of
+from toolmd_simplescribe.search.embedder import embedder_of
+from toolmd_simplescribe.search.method import Method
 from toolmd_simplescribe.store import SYSTEM, Loaded, PatientStore, load, utc_now
 
 app = typer.Typer(
@@ -46,14 +46,12 @@ def load_command(
     as_json: Json = False,
 ) -> None:
     """Load FHIR R4 bundles, each completely or not at all, and index their notes for search."""
-    failed = 0
     told: list[dict[str, Any]] = []
     with closing(_store(project)) as store:
         for path in paths:
             try:
                 loaded = load(store.database, _bytes_of(path), system=system)
             except (BundleError, OSError, sqlite3.Error) as error:
-                failed += 1
                 reason = getattr(error, "strerror", None) or str(error)
                 told.append({"file": str(path), "error": reason})
                 typer.echo(f"{path}: not loaded: {reason}", err=True)
@@ -65,7 +63,7 @@ def load_command(
                 store.chart_of(patient).update_index(_now())
     if as_json:
         typer.echo(json.dumps({"files": told}))
-    if failed:
+    if any("error" in one for one in told):
         raise typer.Exit(_FAILED)
 
 
@@ -125,16 +123,13 @@ def main() -> None:
     """Run the command, and report an error in one line."""
     try:
         app()
-    except NotFoundError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(_NOT_FOUND)
     except (ToolmdError, OSError, sqlite3.Error) as error:
         typer.echo(f"error: {error}", err=True)
-        sys.exit(_FAILED)
+        sys.exit(_NOT_FOUND if isinstance(error, NotFoundError) else _FAILED)
 
 
 def _store(project: Path | None) -> PatientStore:
-    return PatientStore(load_settings(project).state, method_of())
+    return PatientStore(load_settings(project).state, Method(embedder_of()))
 
 
 def _now() -> str:
@@ -164,22 +159,23 @@ def _as_json(loaded: Loaded) -> dict[str, Any]:
 def _lines(path: Path, loaded: Loaded) -> Iterator[str]:
     """Return the lines about a loaded file."""
     yield f"{path}: {_counted(loaded.resources) or 'nothing to load'}"
-    if loaded.items:
-        yield f"  items: {_counted(loaded.items)}"
-    yield f"  about: {_counted(loaded.patients, named_first=True) or 'nobody'}"
-    if loaded.unnamed:
-        yield f"  not in the bundle themselves: {', '.join(loaded.unnamed)}"
-    if loaded.read.unknown:
-        yield f"  of types that no tool returns: {_counted(loaded.read.unknown)}"
-    if loaded.empty:
-        yield f"  entries without a resource: {loaded.empty}"
-    reasons = Counter(omission.reason for omission in loaded.read.omissions)
-    for reason, count in reasons.most_common():
-        named = [one.resource for one in loaded.read.omissions if one.reason == reason]
-        more = ", …" if count > _NAMED else ""
-        yield f"  left out, {reason}: {count} ({', '.join(named[:_NAMED])}{more})"
+    about = ", ".join(f"{name} ({count})" for name, count in loaded.patients.items())
+    for what, shown in (
+        ("items", _counted(loaded.items)),
+        ("about", about or "nobody"),
+        ("not in the bundle themselves", ", ".join(loaded.unnamed)),
+        ("of types that no tool returns", _counted(loaded.read.unknown)),
+        ("entries without a resource", loaded.empty),
+    ):
+        if shown:
+            yield f"  {what}: {shown}"
+    reasons: dict[str, list[str]] = {}
+    for one in loaded.read.omissions:
+        reasons.setdefault(one.reason, []).append(one.resource)
+    for reason, names in sorted(reasons.items(), key=lambda one: -len(one[1])):
+        more = ", …" if len(names) > _NAMED else ""
+        yield f"  left out, {reason}: {len(names)} ({', '.join(names[:_NAMED])}{more})"
 
 
-def _counted(counts: Mapping[str, int], *, named_first: bool = False) -> str:
-    shown = (f"{name} ({n})" if named_first else f"{n} {name}" for name, n in counts.items())
-    return ", ".join(shown)
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())

@@ -56,10 +56,10 @@ def moment(text: str) -> Moment:
 def _offset_min(zone: str | None) -> int:
     if zone in (None, "Z"):
         return 0
-    minutes = int(zone[1:3]) * 60 + int(zone[4:6])
-    if minutes > _FARTHEST_ZONE_MIN or int(zone[4:6]) > 59:  # noqa: PLR2004 - an hour's last minute
+    hours, minutes = int(zone[1:3]), int(zone[4:6])
+    if hours * 60 + minutes > _FARTHEST_ZONE_MIN or minutes > 59:  # noqa: PLR2004 - an hour's last
         raise ValueError(f"{zone} is not a time zone")
-    return -minutes if zone[0] == "-" else minutes
+    return int(f"{zone[0]}1") * (hours * 60 + minutes)
 
 
 def _length(begin: datetime, found: re.Match[str]) -> int:

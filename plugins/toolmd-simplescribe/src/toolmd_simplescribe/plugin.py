@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -12,7 +11,7 @@ from toolmd import Action, Call, ConfigError, Resources, Settings, ToolSpec, Ver
 from toolmd_simplescribe.fhir.server import FhirServer, TokenOf
 from toolmd_simplescribe.records import TOOLS, PatientRecords, implementation
 from toolmd_simplescribe.search.embedder import embedder_of
-from toolmd_simplescribe.search.method import Method, synonyms_of
+from toolmd_simplescribe.search.method import Method
 from toolmd_simplescribe.store import OTHER_PATIENT, PatientStore
 
 if TYPE_CHECKING:
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 
 URL: Final = "SIMPLESCRIBE_FHIR_URL"
 TOKEN: Final = "SIMPLESCRIBE_FHIR_TOKEN"  # noqa: S105 - the name of a variable
-
-
-def method_of(environ: Mapping[str, str] = os.environ) -> Method:
-    """Return the method of the search; raises ConfigError for an invalid setting."""
-    return Method(synonyms_of(environ), embedder_of(environ))
 
 
 def server_url(environ: Mapping[str, str] = os.environ) -> str:
@@ -83,20 +77,23 @@ class SimpleScribe:
     def toolmd_guards(self, spec: ToolSpec) -> "Iterable[Guard]":
         """Return the guard that denies calls for another patient, before anything runs."""
         own = spec.name in TOOLS and "patient" in spec.requires_context
-        return (
-            [same_patient] if own and any(p.name == "patient_id" for p in spec.parameters) else []
-        )
+        named = any(parameter.name == "patient_id" for parameter in spec.parameters)
+        return [same_patient] if own and named else []
 
     @hookimpl
     def toolmd_resources(self, registry: Resources, settings: Settings) -> None:
         """Register the records; the first call that needs them creates the store's file."""
-        keeper = _Keeper(settings, self._environ)
+        opened = registry.register_shared(
+            PatientStore,
+            lambda: PatientStore(settings.state, Method(embedder_of(self._environ))),
+            lambda store: store.close(),
+        )
 
         def records() -> PatientRecords:
             url = server_url(self._environ)
-            return PatientRecords(keeper.open(), FhirServer(url, self._token) if url else None)
+            return PatientRecords(opened(), FhirServer(url, self._token) if url else None)
 
-        registry.register_factory(PatientRecords, records, on_registry_close=keeper.close)
+        registry.register_factory(PatientRecords, records)
 
 
 def same_patient(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
@@ -105,28 +102,6 @@ def same_patient(call: Call, arguments: Mapping[str, Any]) -> Verdict | None:
     if patient is not None and arguments.get("patient_id") == patient:
         return None
     return Verdict(Action.DENY, "other_patient", OTHER_PATIENT)
-
-
-class _Keeper:
-    """Opens the one store of a snapshot on first use."""
-
-    def __init__(self, settings: Settings, environ: Mapping[str, str]) -> None:
-        self._settings = settings
-        self._environ = environ
-        self._lock = Lock()
-        self._store: PatientStore | None = None
-
-    def open(self) -> PatientStore:
-        with self._lock:
-            if self._store is None:
-                self._store = PatientStore(self._settings.state, method_of(self._environ))
-            return self._store
-
-    def close(self) -> None:
-        with self._lock:
-            if self._store is not None:
-                self._store.close()
-                self._store = None
 
 
 plugin = SimpleScribe()

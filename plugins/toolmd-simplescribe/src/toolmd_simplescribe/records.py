@@ -9,14 +9,7 @@ from typing import Any
 from toolmd import Context, ToolSpec
 from toolmd_simplescribe.fhir.server import Fetched, FhirServer
 from toolmd_simplescribe.moments import span_of
-from toolmd_simplescribe.store import (
-    Chart,
-    Item,
-    PatientStore,
-    check_patient,
-    load,
-    utc_now,
-)
+from toolmd_simplescribe.store import Chart, Item, PatientStore, check_patient, load, utc_now
 
 MAY_MISS = (
     "A search can miss what the notes say. Never rely on it for allergies or another question of "
@@ -57,14 +50,19 @@ class PatientRecords:
             live = self.store.live_chart
             read = (fetched.bundle, patient_id, self._server.url, self._clock())
             chart = await asyncio.to_thread(live, *read)
-        for remark in await asyncio.to_thread(_left_out, chart, kind):
-            context.note(remark)
-        if kind == "labs" and keys is not None and "codes" not in asked:
-            counts = await asyncio.to_thread(chart.keys, kind, span)
-            if others := {key: count for key, count in counts.items() if key not in set(keys)}:
-                total = sum(others.values())
-                context.note(f"Left out, the tool's list lacks it: {total} ({_shortened(others)}).")
-        return await asyncio.to_thread(chart.items, kind, keys, span, asked.get("limit"))
+
+        def find() -> tuple[list[str], list[Item]]:
+            remarks = _left_out(chart, kind)
+            if kind == "labs" and keys is not None and "codes" not in asked:
+                counts = chart.keys(kind, span)
+                if others := {key: count for key, count in counts.items() if key not in set(keys)}:
+                    total = sum(others.values())
+                    remarks.append(
+                        f"Left out, the tool's list lacks it: {total} ({_shortened(others)})."
+                    )
+            return remarks, chart.items(kind, keys, span, asked.get("limit"))
+
+        return await _noted(find, context)
 
     async def search(
         self, patient_id: str, query: str, top_k: int, doc_ids: list[str] | None, context: Context
@@ -78,27 +76,29 @@ class PatientRecords:
             there = {entry.id for entry in fetched.bundle.entries if entry.id is not None}
             wanted = there if wanted is None else there & wanted
         chart = self.store.chart(patient_id, context.facts.get("patient"))
-        found = await asyncio.to_thread(chart.search, query, top_k, wanted)
-        notes = await asyncio.to_thread(chart.notes, wanted)
-        _, outdated = await asyncio.to_thread(chart.indexed, notes)
-        unread = [note.title for note in notes if not note.text]
-        drafts = {note.id for note in notes if note.draft} & {one["note_id"] for one in found}
-        for remark, names in (
-            ("were not searched, since they are not indexed as they are now", outdated),
-            ("have no text that can be searched, such as a scan or a PDF", unread),
-            ("with an excerpt here are drafts", sorted(drafts)),
-        ):
-            if names:
-                total = f"{len(names)} of {len(notes)} notes"
-                context.note(f"{total} {remark}: {_shortened(names)}.")
-        for remark in await asyncio.to_thread(_left_out, chart, "notes"):
-            context.note(remark)
-        if self.store.method.embedder is None:
-            context.note(BY_WORDS)
-        elif found and not await asyncio.to_thread(chart.index.has_words, query):
-            context.note(NEAREST)
-        context.note(MAY_MISS)
-        return found
+
+        def find() -> tuple[list[str], list[Item]]:
+            found, notes = chart.search(query, top_k, wanted), chart.notes(wanted)
+            _, outdated = chart.indexed(notes)
+            unread = [note.title for note in notes if not note.text]
+            drafts = {note.id for note in notes if note.draft} & {one["note_id"] for one in found}
+            remarks = [
+                f"{len(names)} of {len(notes)} notes {remark}: {_shortened(names)}."
+                for remark, names in (
+                    ("were not searched, since they are not indexed as they are now", outdated),
+                    ("have no text that can be searched, such as a scan or a PDF", unread),
+                    ("with an excerpt here are drafts", sorted(drafts)),
+                )
+                if names
+            ]
+            remarks += _left_out(chart, "notes")
+            if self.store.method.embedder is None:
+                remarks.append(BY_WORDS)
+            elif found and not chart.index.has_words(query):
+                remarks.append(NEAREST)
+            return [*remarks, MAY_MISS], found
+
+        return await _noted(find, context)
 
     async def _fetch(
         self, server: FhirServer, patient_id: str, kind: str, context: Context
@@ -113,6 +113,14 @@ class PatientRecords:
         """Store the server's notes and index those that are new."""
         load(self.store.database, fetched.bundle, system=system, clock=self._clock)
         self.store.chart_of(patient_id).update_index(f"{self._clock():%Y-%m-%dT%H:%M:%SZ}")
+
+
+async def _noted(find: Callable[[], tuple[list[str], list[Item]]], context: Context) -> list[Item]:
+    """Return what is found in a thread, with its remarks as notes on the result."""
+    remarks, found = await asyncio.to_thread(find)
+    for remark in remarks:
+        context.note(remark)
+    return found
 
 
 def _left_out(chart: Chart, kind: str) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -17,7 +18,7 @@ from toolmd.database import Database
 from toolmd_simplescribe.fhir.bundle import Bundle, BundleError, Person, differs, read_bundle
 from toolmd_simplescribe.fhir.records import KINDS, Provenance, Read, Record, read_records
 from toolmd_simplescribe.moments import Span
-from toolmd_simplescribe.search.method import Method, synonyms_of
+from toolmd_simplescribe.search.method import Method
 from toolmd_simplescribe.search.note_index import Indexed, IndexedNote, NoteIndex
 
 FILE = "simplescribe.sqlite3"
@@ -33,50 +34,7 @@ Item = dict[str, Any]
 _NEVER: Final = -(2**63)
 """The time of an item without a date: before all others."""
 
-_OWNED = """
-    resource INTEGER NOT NULL REFERENCES resource (number) ON DELETE CASCADE,
-    patient  INTEGER NOT NULL REFERENCES patient (number) ON DELETE CASCADE,
-    kind     TEXT NOT NULL
-"""
-MIGRATIONS = (
-    (),
-    (),
-    # Files of earlier versions lack what is left out: their records are loaded again.
-    (
-        *(
-            f"DROP TABLE IF EXISTS {table}"
-            for table in ("lab", "vital", "medication", "problem", "note", "resource", "patient")
-        ),
-        # A number is never reused: a patient's number names the file of the note index.
-        """CREATE TABLE patient (
-            number     INTEGER PRIMARY KEY AUTOINCREMENT,
-            id         TEXT NOT NULL UNIQUE,
-            server     TEXT,
-            birth_date TEXT
-        ) STRICT""",
-        """CREATE TABLE resource (
-            number     INTEGER PRIMARY KEY,
-            type       TEXT NOT NULL,
-            id         TEXT NOT NULL,
-            patient    INTEGER NOT NULL REFERENCES patient (number) ON DELETE CASCADE,
-            updated_at INTEGER NOT NULL,
-            digest     TEXT NOT NULL,
-            UNIQUE (type, id)
-        ) STRICT""",
-        f"""CREATE TABLE item (
-            number INTEGER PRIMARY KEY, {_OWNED},
-            key TEXT NOT NULL, at INTEGER, body TEXT NOT NULL, text TEXT NOT NULL
-        ) STRICT""",
-        f"CREATE TABLE omission ({_OWNED}, name TEXT NOT NULL, reason TEXT NOT NULL) STRICT",
-        "CREATE INDEX resource_of_patient ON resource (patient)",
-        "CREATE INDEX newest_item ON item (patient, kind, key, at DESC)",
-        "CREATE INDEX omission_of_patient ON omission (patient, kind)",
-        # Items of a resource are deleted when it is replaced.
-        "CREATE INDEX item_of_resource ON item (resource)",
-        "CREATE INDEX omission_of_resource ON omission (resource)",
-    ),
-)
-"""The statements that upgrade each version of the file (`PRAGMA user_version`) to the next."""
+_MIGRATIONS: Final = ((), (), (files("toolmd_simplescribe") / "schema.sql").read_text("utf-8"))
 
 OTHER_PATIENT = (
     "This conversation is about another patient. Use the patient_id that the host supplied; "
@@ -93,8 +51,7 @@ class Memory:
     def __init__(self) -> None:
         """Create the tables."""
         self._db = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
-        for statement in MIGRATIONS[-1]:
-            self._db.execute(statement)
+        self._db.executescript(_MIGRATIONS[-1])
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -228,10 +185,10 @@ class PatientStore:
     def __init__(self, state: Path, method: Method | None = None) -> None:
         """Open the store of a state folder; a missing one is created.
 
-        `method` is that of the search; the default one searches by words and our synonyms.
+        `method` is that of the search; the default one searches by words and their synonyms.
         """
-        self.method = method or Method(synonyms_of({}))
-        self.database = Database(state / FILE, MIGRATIONS)
+        self.method = method or Method()
+        self.database = Database(state / FILE, _MIGRATIONS)
         self._indexes = state / INDEXES
         self.close = self.database.close
 

@@ -13,7 +13,7 @@ import typer
 import yaml
 
 from toolmd_simplescribe.search.embedder import embedder_of
-from toolmd_simplescribe.search.method import Method, synonyms_of
+from toolmd_simplescribe.search.method import Method
 from toolmd_simplescribe.search.note_index import IndexedNote, NoteIndex
 
 HERE = Path(__file__).parent
@@ -62,10 +62,10 @@ def main() -> None:
     """Print the table, and each miss with `--misses`."""
     parts = halves()
     texts = {id_: text for half in parts for id_, text in half.notes.items()}
-    synonyms, embedder = synonyms_of({}), embedder_of()
-    ways = {"words": Method(synonyms)}
+    embedder = embedder_of()
+    ways = {"words": Method()}
     if embedder is not None:
-        ways |= {"meaning": MeaningAlone(synonyms, embedder), "both": Method(synonyms, embedder)}
+        ways |= {"meaning": MeaningAlone(embedder), "both": Method(embedder)}
     else:
         typer.echo("No embedder is installed: pip install 'toolmd-simplescribe[meaning]'")
     typer.echo(f"{len(texts)} notes; recall@{BEST}")

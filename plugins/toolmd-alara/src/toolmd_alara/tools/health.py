@@ -34,12 +34,8 @@ def log_blood_pressure(*, log: HealthLog, context: Context, **reading: Any) -> D
     found = attention(upper, lower, reading.get("pulse"))
     if found is None:
         return {**entry, "message": message}
-    return {
-        **entry,
-        "warning": found.warning,
-        "proposals": list(found.proposals),
-        "message": f"{message}. {found.warning} {' '.join(found.proposals[:2])}",
-    }
+    message = f"{message}. {found.warning} {' '.join(found.proposals[:2])}"
+    return {**entry, **found._asdict(), "message": message}
 
 
 def log_hydration(
@@ -90,16 +86,12 @@ def add_clinical_date(
     **more: str,
 ) -> Data:
     """Write a date of a test, a procedure or another appointment."""
-    values = {
-        "falls_on": clinical_date,
-        "description": description,
-        "kind": more.get("clinical_type"),
-        "location": more.get("location"),
-        "provider": more.get("provider_name"),
-        "preparation": more.get("preparation_notes"),
-        "remind": int(reminder_enabled),
-    }
-    entry = log.of_caller(context).write("clinical_date", context.idempotency_key, values)
+    columns = {"clinical_type": "kind", "provider_name": "provider",
+               "preparation_notes": "preparation"}  # fmt: skip
+    values = {columns.get(name, name): value for name, value in more.items()}
+    values |= {"falls_on": clinical_date, "description": description}
+    row = {**values, "remind": int(reminder_enabled)}
+    entry = log.of_caller(context).write("clinical_date", context.idempotency_key, row)
     return {**entry, "message": f"Added clinical date: {description} on {clinical_date}"}
 
 
@@ -114,12 +106,8 @@ def create_care_log(*, log: HealthLog, context: Context, **event: Any) -> Data:
 
 
 def _care(log: HealthLog, context: Context, event: Data) -> Data:
-    columns = {
-        "log_type": "kind",
-        "duration_minutes": "minutes",
-        "location_type": "location_kind",
-        "location_name": "location",
-    }
+    columns = {"log_type": "kind", "duration_minutes": "minutes",
+               "location_type": "location_kind", "location_name": "location"}  # fmt: skip
     values = {columns.get(name, name): value for name, value in event.items()}
     return log.of_caller(context).record_care(context.idempotency_key, values)
 
@@ -150,11 +138,10 @@ def create_reminder(days: list[int], *, log: HealthLog, context: Context, **give
     """Create a reminder on days that count from Monday 1."""
     reminder = Agenda(log.of_caller(context)).add(
         context.idempotency_key,
-        title=given["title"],
-        at=time.fromisoformat(given["time"]),
+        at=time.fromisoformat(given.pop("time")),
         days=days,
-        kind=given.get("reminder_type"),
-        description=given.get("description"),
+        kind=given.pop("reminder_type", None),
+        **given,
     )
     return {**reminder, "message": f"Created reminder: {given['title']}"}
 

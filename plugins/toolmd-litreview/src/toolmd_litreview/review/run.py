@@ -1,16 +1,13 @@
 """Run a review from a question to clusters, extracted fields and the check by PRISMA."""
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from toolmd import Result, ToolmdError, Workspace
-from toolmd_litreview.goals import Handbook
-from toolmd_litreview.library import Library
+from toolmd_litreview.library import Decision, Handbook, Library, Search
 from toolmd_litreview.paper import Paper
-from toolmd_litreview.shelf import Decision, Search
 
 COVERED: Final = 0.5
 """The overlap with systematic reviews from which a theme counts as covered."""
@@ -73,8 +70,8 @@ class Review:
     def flow(self) -> list[tuple[str, int]]:
         """Return the numbers of PRISMA's flow diagram, from found to extracted."""
         there = [paper for theme in self.themes for paper in theme.papers]
-        out = sum(self.decisions[p.pmid].decision == "exclude" for p in there
-                  if p.pmid in self.decisions)  # fmt: skip
+        excluded = {pmid for pmid, one in self.decisions.items() if one.decision == "exclude"}
+        out = sum(paper.pmid in excluded for paper in there)
         flow = [
             ("Records that PubMed has for the query", self.search.found),
             ("Records that were read", self.search.kept),
@@ -113,21 +110,18 @@ class Reviewer:
         if question.eligibility or question.selection:
             goals.settle(question.eligibility, question.selection)
         shelf = self._library.of(self._user)
-        themes = [await self._theme(cluster.cluster_id, cluster.label)
-                  for cluster in await asyncio.to_thread(shelf.clusters)]  # fmt: skip
-        handbook = goals.current()
-        assert handbook is not None
-        candidates = await asyncio.to_thread(shelf.papers)
+        themes = [await self._theme(one.cluster_id, one.label) for one in shelf.clusters()]
+        handbook = goals.all()[0]
         question_next = await self._next(themes)
         # A proposed question has a handbook of its own; this review stays the current one.
         goals.begin(question.text)
         return Review(
             question,
             handbook,
-            (await asyncio.to_thread(shelf.searches))[-1],
+            shelf.searches()[-1],
             tuple(sorted(themes, key=lambda theme: -len(theme.papers))),
-            len(candidates) - sum(len(theme.papers) for theme in themes),
-            await asyncio.to_thread(shelf.decisions),
+            len(shelf.papers()) - sum(len(theme.papers) for theme in themes),
+            shelf.decisions(),
             question_next,
             tuple(found.notes),
         )
@@ -166,9 +160,8 @@ class Reviewer:
         if asked is None:
             return result
         confirmations = self._workspace.confirmations
-        if self._ask(asked.prompt):
-            return await confirmations.approve(asked.id, user=self._user)
-        return await confirmations.reject(asked.id, user=self._user)
+        decide = confirmations.approve if self._ask(asked.prompt) else confirmations.reject
+        return await decide(asked.id, user=self._user)
 
 
 def _reason(result: Result) -> str:
@@ -178,18 +171,14 @@ def _reason(result: Result) -> str:
 
 def to_json(review: Review) -> str:
     """Return the review as JSON: its question, flow and themes."""
-    themes = [
-        {
-            "cluster_id": theme.cluster_id,
-            "label": theme.label,
-            "papers": len(theme.papers),
-            "overlap": theme.overlap,
-            "missing_items": theme.missing_items,
-            "rows": theme.rows,
-            "problems": theme.problems,
-        }
-        for theme in review.themes
-    ]
-    body = {"question": review.question.text, "flow": dict(review.flow), "themes": themes,
-            "next_question": review.next_question}  # fmt: skip
+    shown = ("cluster_id", "label", "overlap", "missing_items", "rows", "problems")
+    body = {
+        "question": review.question.text,
+        "flow": dict(review.flow),
+        "themes": [
+            {"papers": len(theme.papers), **{name: getattr(theme, name) for name in shown}}
+            for theme in review.themes
+        ],
+        "next_question": review.next_question,
+    }
     return json.dumps(body, ensure_ascii=False)

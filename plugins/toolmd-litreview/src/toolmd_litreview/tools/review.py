@@ -7,20 +7,22 @@ from typing import Any
 import numpy as np
 
 from toolmd import Context, ToolError
-from toolmd_litreview.clusters import compute_metrics, sort_in
-from toolmd_litreview.embedding import BY_WORDS, WORDS, Embedder, embed
+from toolmd_litreview.asking import Model, unreadable
+from toolmd_litreview.clusters import DIMENSIONS, compute_metrics, cosines, sort_in
+from toolmd_litreview.configuration import WORDS
+from toolmd_litreview.embedding import BY_WORDS, Embedder, embed
 from toolmd_litreview.extraction import FIELDS, Extractor
-from toolmd_litreview.gathering import Gatherer
-from toolmd_litreview.library import Library
-from toolmd_litreview.model import Model, unreadable
+from toolmd_litreview.library import Library, Search, Shelf
 from toolmd_litreview.paper import SHORT, Cluster, Paper, fingerprint
-from toolmd_litreview.prisma import TASK as PRISMA_TASK
-from toolmd_litreview.prisma import Counts, missing_items, record
-from toolmd_litreview.pubmed import PubMed
-from toolmd_litreview.shelf import Search, Shelf
-from toolmd_litreview.theme import TASK as THEME_TASK
-from toolmd_litreview.theme import material, new_theme
-from toolmd_litreview.vectors import DIMENSIONS, cosines
+from toolmd_litreview.prisma import (
+    PRISMA_TASK,
+    THEME_TASK,
+    material,
+    missing_items,
+    new_theme,
+    record,
+)
+from toolmd_litreview.pubmed import Gatherer, PubMed
 
 
 async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what it works with
@@ -49,11 +51,11 @@ async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what 
         vectors = {pmid: vector for pmid, vector in gathered.vectors.items() if pmid in saved}
         await asyncio.to_thread(shelf.set_vectors, embedder.name, vectors)
     hindrance = await _cluster(shelf, embedder, context)
-    metrics = await asyncio.to_thread(compute_metrics, shelf)
+    clusters = await asyncio.to_thread(compute_metrics, shelf)
     return {
         "found": hits.total,
         "new": new,
-        "clusters": {each.cluster_id: str(each) for each in metrics},
+        "clusters": clusters,
         "phrases_not_found": list(hits.not_found),
         "papers": [
             {"pmid": paper.pmid, "title": paper.title, "abstract": paper.abstract}
@@ -88,12 +90,8 @@ async def embed_text(
         raise ToolError(BY_WORDS, code="not_configured")
     texts = [text] if isinstance(text, str) else text
     vectors = await embedder.vectors(context.http, texts)
-    rows = await asyncio.to_thread(_numbers, vectors)
-    return {"dimensions": DIMENSIONS, "vectors": rows}
-
-
-def _numbers(vectors: list[bytes]) -> list[list[float]]:
-    return [np.frombuffer(vector, dtype="<f4").tolist() for vector in vectors]
+    rows = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(-1, DIMENSIONS)
+    return {"dimensions": DIMENSIONS, "vectors": await asyncio.to_thread(rows.tolist)}
 
 
 async def run_pico(
@@ -169,14 +167,7 @@ async def prisma_check(
 ) -> dict[str, Any]:
     """Ask the model once; the result follows from the missing items."""
     cluster = await asyncio.to_thread(library.cluster, context.user, cluster_id)
-    shelf = library.of(context.user)
-    papers = await asyncio.to_thread(shelf.papers, cluster.cluster_id)
-    searches = await asyncio.to_thread(shelf.searches)
-    handbook = await asyncio.to_thread(library.goals(context.user).current)
-    everything = await asyncio.to_thread(shelf.papers)
-    decisions = await asyncio.to_thread(shelf.decisions)
-    counts = Counts(len(everything), len(papers), sum(not paper.abstract for paper in papers))
-    material = record(cluster, counts, searches, handbook, decisions.values())
+    material = await asyncio.to_thread(record, library, context.user, cluster)
     missing = missing_items(await model.answer(context.http, PRISMA_TASK, material))
     return {"compliant": not missing, "missing_items": missing}
 
@@ -234,7 +225,7 @@ async def propose_alternative_pico(
     return {"new_PICO": theme, "message": f"Handbook {book.handbook_id} has it as its Seed_query"}
 
 
-async def state_review(
+def state_review(
     eligibility: str,
     selection: str = "",
     question: str | None = None,
@@ -245,21 +236,19 @@ async def state_review(
     """Record the rules of the current review, or of a new one with its question."""
     goals = library.goals(context.user)
     if question is not None:
-        await asyncio.to_thread(library.begin_handbook, context.user, question)
-    elif await asyncio.to_thread(goals.current) is None:
+        library.begin_handbook(context.user, question)
+    elif goals.current() is None:
         raise ToolError("There is no review yet: give its question.", code="no_review")
-    await asyncio.to_thread(goals.settle, eligibility, selection)
-    book = await asyncio.to_thread(goals.current)
-    assert book is not None
+    goals.settle(eligibility, selection)
+    book = goals.all()[0]
     return {"handbook_id": book.handbook_id, "message": f"Recorded for: {book.seed_query}"}
 
 
-async def decide_papers(
+def decide_papers(
     pmids: list[int], decision: str, reason: str, *, library: Library, context: Context
 ) -> dict[str, Any]:
     """Record a decision on papers of the current review."""
-    shelf = library.of(context.user)
-    decided = await asyncio.to_thread(shelf.decide, pmids, decision, reason, context.user or "")
+    decided = library.of(context.user).decide(pmids, decision, reason, context.user or "")
     if not decided:
         raise ToolError("None of these papers is a candidate.", code="papers_not_found")
     return {"decided": decided, "message": f"{decided} of {len(pmids)} papers: {decision}"}

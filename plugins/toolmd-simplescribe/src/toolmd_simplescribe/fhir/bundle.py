@@ -63,12 +63,9 @@ class Bundle:
             self._by_address[address] = found
         self._by_address.setdefault(f"{found.type}/{found.id}", found)
         if found.type == "Patient" and found.id is not None:
-            self._meet(Person(found.id, found.server, words(resource, "birthDate", longest=10)))
-
-    def _meet(self, person: Person) -> None:
-        known = self.people.setdefault(person.id, person)
-        if differs(known, person):
-            raise BundleError(f"it has two patients with the id {person.id}")
+            person = Person(found.id, found.server, words(resource, "birthDate", longest=10))
+            if differs(self.people.setdefault(person.id, person), person):
+                raise BundleError(f"it has two patients with the id {person.id}")
 
     def find(self, reference: str, entry: Entry) -> Resource | None:
         """Return the resource that a reference of an entry names, including contained ones."""

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from toolmd_simplescribe.codes import LOINC
 from toolmd_simplescribe.moments import Moment, moment
 
 Resource = dict[str, Any]
+LOINC: Final = "http://loinc.org"
 ID: Final = re.compile(r"[A-Za-z0-9.-]{1,64}", re.ASCII)
 """FHIR's syntax of an id."""
 _LONG: Final = 500
@@ -130,6 +130,13 @@ def when(resource: Resource, *paths: tuple[str, ...]) -> Moment | None:
             except ValueError as error:
                 raise LeftOutError(f"its {path[0]} can't be read: {error}") from None
     return None
+
+
+def dated(resource: Resource, *paths: tuple[str, ...]) -> Moment:
+    """Return the first date of these paths; raises LeftOutError without one."""
+    if (date := when(resource, *paths)) is None:
+        raise LeftOutError("it has no date")
+    return date
 
 
 def in_words(quantity: Any) -> str | None:

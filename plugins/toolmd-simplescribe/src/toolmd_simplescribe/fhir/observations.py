@@ -1,25 +1,55 @@
 """Read Observations: laboratory results and vital signs."""
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from importlib.resources import files
+from typing import Any, Final
 
-from toolmd_simplescribe.codes import DIASTOLIC, NAMES, SYSTOLIC, VITALS
 from toolmd_simplescribe.fhir.fields import (
     LeftOutError,
     Resource,
     Row,
     at,
     codes,
+    dated,
     in_digits,
     loinc,
     named,
     number,
     objects,
     unit,
-    when,
     words,
 )
-from toolmd_simplescribe.moments import Moment
+
+NAMES: Final = dict(
+    re.findall(
+        r"^\| (\d+-\d) \| (.+) \|$",
+        (files("toolmd_simplescribe") / "tools" / "get-labs.tool.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+)
+"""Names of common results, as the file of get_labs lists them.
+
+A result with one of these codes is a laboratory result even without that category.
+"""
+
+VITALS: Final = {
+    "29463-7": "Weight",
+    "3141-9": "Weight",
+    "39156-5": "BMI",
+    "85354-9": "BP",
+    "55284-4": "BP",
+    "8867-4": "Pulse",
+    "8310-5": "Temperature",
+    "8331-1": "Temperature",
+    "9279-1": "Respiration",
+    "2708-6": "Oxygen",
+    "59408-5": "Oxygen",
+}
+"""The kinds of get_vitals by code; BP is a panel of the two pressures."""
+
+SYSTOLIC: Final = "8480-6"
+DIASTOLIC: Final = "8462-4"
 
 _SETTLED = ("final", "amended", "corrected", None)
 """The statuses of a settled value; an item has no field for a preliminary one."""
@@ -30,8 +60,6 @@ _VALUES = (
     "valueTime",
 )
 _Value = int | float | str
-
-
 _DATES = (
     ("effectiveDateTime",),
     ("effectiveInstant",),
@@ -98,11 +126,11 @@ def _labs(resource: Resource, *, is_lab: bool) -> Iterator[Row | LeftOutError]:
         elif measured is None:
             yield LeftOutError("its number has no unit", "labs", display)
         else:
-            date = date or _date(resource)
+            date = date or dated(resource, *_DATES)
             item = {"code": code, "display": display, "value": value, "unit": measured}
             usual = _reference_range(part, value, measured)
-            dated = {"referenceRange": usual, "effectiveDateTime": date.text}
-            yield Row("labs", code, date.at, item | dated)
+            more = {"referenceRange": usual, "effectiveDateTime": date.text}
+            yield Row("labs", code, date.at, item | more)
 
 
 def _vital(resource: Resource, kind: str) -> Row:
@@ -111,15 +139,9 @@ def _vital(resource: Resource, kind: str) -> Row:
         raise LeftOutError("it has no value")
     if not measured:
         raise LeftOutError("its number has no unit")
-    date = _date(resource)
+    date = dated(resource, *_DATES)
     item = {"type": kind, "value": value, "unit": measured, "effectiveDateTime": date.text}
     return Row("vitals", kind, date.at, item)
-
-
-def _date(resource: Resource) -> Moment:
-    if (date := when(resource, *_DATES)) is None:
-        raise LeftOutError("it has no date")
-    return date
 
 
 def _pressure(resource: Resource) -> tuple[str, str]:

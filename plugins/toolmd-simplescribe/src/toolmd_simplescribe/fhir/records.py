@@ -8,9 +8,15 @@ from typing import Final, NamedTuple
 
 from toolmd_simplescribe.fhir.bundle import Bundle, Entry, instant
 from toolmd_simplescribe.fhir.fields import LeftOutError, Row, at, named, words
-from toolmd_simplescribe.fhir.medications import Find, medication
 from toolmd_simplescribe.fhir.observations import observation
-from toolmd_simplescribe.fhir.statements import allergy, condition, document, encounter
+from toolmd_simplescribe.fhir.statements import (
+    Find,
+    allergy,
+    condition,
+    document,
+    encounter,
+    medication,
+)
 from toolmd_simplescribe.moments import moment
 
 KINDS: Final = ("labs", "vitals", "medications", "problems", "allergies", "encounters", "notes")

@@ -73,8 +73,11 @@ class FhirServer:
                 type_, {"patient": f"Patient/{patient}", **parameters, "_count": str(PAGE)}
             )
         await call.follow()
-        body = {"resourceType": "Bundle", "entry": [call.entry(one) for one in call.entries]}
-        return Fetched(Bundle(body), tuple(call.remarks))
+        entries = [
+            {"fullUrl": f"{self.url}/{one.get('resourceType')}/{one.get('id')}", "resource": one}
+            for one in call.entries
+        ]
+        return Fetched(Bundle({"resourceType": "Bundle", "entry": entries}), tuple(call.remarks))
 
 
 class _Call:
@@ -87,11 +90,6 @@ class _Call:
         self._reads = 0
         self.entries: list[Resource] = []
         self.remarks: list[str] = []
-
-    def entry(self, resource: Resource) -> dict[str, Any]:
-        """Return a resource as an entry of a bundle, with its address on the server."""
-        address = f"{self._url}/{resource.get('resourceType')}/{resource.get('id')}"
-        return {"fullUrl": address, "resource": resource}
 
     async def search(self, type_: str, parameters: Mapping[str, str]) -> None:
         """Read a search page by page."""
@@ -112,8 +110,12 @@ class _Call:
                 return
             if page.get("resourceType") != "Bundle":
                 raise _garbled()
-            found = (at(entry, "resource") for entry in objects(page, "entry"))
-            self.entries += [one for one in found if isinstance(one, dict) and _is_data(one)]
+            self.entries += [
+                one
+                for entry in objects(page, "entry")
+                if isinstance(one := entry.get("resource"), dict)
+                and one.get("resourceType") != "OperationOutcome"
+            ]
             address, query = self._next(page, address), None
             if address in seen:
                 raise _error("looping", "a page that follows itself")
@@ -207,10 +209,6 @@ class _Call:
         if not isinstance(found, dict):
             raise _garbled()
         return found
-
-
-def _is_data(resource: Resource) -> bool:
-    return resource.get("resourceType") != "OperationOutcome"
 
 
 def _garbled() -> ConnectionError:

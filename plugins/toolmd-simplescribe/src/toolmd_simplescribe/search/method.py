@@ -1,18 +1,13 @@
 """Widen a query by words that mean the same, and rank texts by their words and meanings."""
 
-import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from itertools import chain
-from pathlib import Path
 from typing import Any, Final
 
-from toolmd import ConfigError
 from toolmd_simplescribe.search.embedder import Embedder
 
-VARIABLE: Final = "SIMPLESCRIBE_SYNONYMS"
-"""The environment variable that names a file of your own, which is added to ours."""
 _MOST: Final = 24
 """Number of synonyms that a query is widened by."""
 _MOST_WORDS: Final = 64
@@ -27,16 +22,18 @@ _COMMON: Final = frozenset(
 
 
 class Synonyms:
-    """Groups of terms that mean the same."""
+    """Groups of terms that mean the same, one a line of `synonyms.txt`."""
 
-    def __init__(self, groups: Iterable[Iterable[str]]) -> None:
+    def __init__(self) -> None:
         """Index the groups by term; a term may be in several."""
-        self._groups: dict[str, list[tuple[str, ...]]] = {}
-        for group in groups:
-            terms = tuple(dict.fromkeys(" ".join(term.casefold().split()) for term in group))
+        text = (files("toolmd_simplescribe.search") / "synonyms.txt").read_text("utf-8")
+        self._groups: dict[str, list[list[str]]] = {}
+        for line in text.splitlines():
+            found = (" ".join(one.casefold().split()) for one in line.partition("#")[0].split(","))
+            terms = [term for term in dict.fromkeys(found) if term]
             for term in terms:
                 self._groups.setdefault(term, []).append(terms)
-        self._longest = max((term.count(" ") + 1 for term in self._groups), default=0)
+        self._longest = max(term.count(" ") + 1 for term in self._groups)
 
     def of(self, query: str) -> list[str]:
         """Return the other terms of each group that the query names, the longest match first."""
@@ -55,34 +52,12 @@ class Synonyms:
         return list(found)[:_MOST]
 
 
-def synonyms_of(environ: Mapping[str, str] = os.environ) -> Synonyms:
-    """Return the package's synonyms with those of the file that the environment names.
-
-    Raises ConfigError for a file that can't be read.
-    """
-    ours = (files("toolmd_simplescribe.search") / "synonyms.txt").read_text("utf-8")
-    if not (named := environ.get(VARIABLE, "").strip()):
-        return Synonyms(_groups(ours))
-    try:
-        own = Path(named).expanduser().read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"environment: {VARIABLE}: {named} can't be read: {error}") from None
-    return Synonyms([*_groups(ours), *_groups(own)])
-
-
-def _groups(text: str) -> list[list[str]]:
-    """Read one group a line, its terms between commas; `#` begins a comment."""
-    lines = (line.partition("#")[0] for line in text.splitlines())
-    groups = ([term.strip() for term in line.split(",") if term.strip()] for line in lines)
-    return [group for group in groups if len(group) > 1]
-
-
 class Method:
     """Widens queries, and ranks by vectors where there is an embedder."""
 
-    def __init__(self, synonyms: Synonyms, embedder: Embedder | None = None) -> None:
-        """Use these synonyms; without an embedder, words alone are searched."""
-        self._synonyms = synonyms
+    def __init__(self, embedder: Embedder | None = None) -> None:
+        """Use an embedder; without one, words and their synonyms alone are searched."""
+        self._synonyms = Synonyms()
         self.embedder = embedder
         self.embedder_name = "" if embedder is None else embedder.name
 

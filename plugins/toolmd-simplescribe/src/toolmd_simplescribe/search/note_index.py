@@ -5,48 +5,29 @@ counted in its scores.
 """
 
 import json
+import re
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from toolmd_simplescribe.search.chunks import chunks_of, sentences_of
+from toolmd.database import Database
 from toolmd_simplescribe.search.method import Method
 
-_VERSION: Final = 2
-"""`PRAGMA user_version` of the file; an index of another version counts as missing."""
+_MIGRATIONS: Final = ((), (files("toolmd_simplescribe.search") / "index.sql").read_text("utf-8"))
+SIZE: Final = 800
+"""Size limit of a chunk, in code points."""
+_BREAKS: Final = (re.compile(r"\n\s*\n"), re.compile(r"(?<=[.!?])\s|\n"), re.compile(r"\s"))
+"""Where a text may be split, by preference: paragraphs, sentences and lines, words."""
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SHORTEST: Final = 25
+"""A shorter piece, such as a heading, belongs to the next sentence."""
 _DEPTH: Final = 20
 """Number of chunks that each of the two ways ranks."""
 _SMOOTH: Final = 60
 """The constant of reciprocal rank fusion: a chunk's score is the sum of 1 / (60 + rank)."""
-
-_TABLES: Final = (
-    """CREATE TABLE note (
-        id TEXT PRIMARY KEY, digest TEXT NOT NULL, indexed TEXT NOT NULL, embedder TEXT NOT NULL
-    ) STRICT""",
-    """CREATE TABLE chunk (
-        number INTEGER PRIMARY KEY,
-        note   TEXT NOT NULL REFERENCES note (id),
-        part   INTEGER NOT NULL,
-        text   TEXT NOT NULL
-    ) STRICT""",
-    """CREATE TABLE sentence (
-        chunk INTEGER NOT NULL REFERENCES chunk (number), vector BLOB NOT NULL
-    ) STRICT""",
-    "CREATE INDEX sentence_of_chunk ON sentence (chunk)",
-    "CREATE INDEX chunk_of_note ON chunk (note, part)",
-    """CREATE VIRTUAL TABLE words USING fts5 (
-        text, content = 'chunk', content_rowid = 'number',
-        tokenize = 'porter unicode61 remove_diacritics 2'
-    )""",
-    """CREATE TRIGGER chunk_is_added AFTER INSERT ON chunk
-        BEGIN INSERT INTO words (rowid, text) VALUES (NEW.number, NEW.text); END""",
-    """CREATE TRIGGER chunk_is_removed AFTER DELETE ON chunk BEGIN
-        INSERT INTO words (words, rowid, text) VALUES ('delete', OLD.number, OLD.text);
-    END""",
-    f"PRAGMA user_version = {_VERSION}",
-)
 
 # A smaller bm25() is a better match.
 _BY_WORDS: Final = """
@@ -99,8 +80,8 @@ class NoteIndex:
         """
         if not self._path.exists():
             return {}
-        with closing(self._connect()) as db:
-            return self._known(db) if _is_current(db) else {}
+        with self._open() as file, file.reading() as db:
+            return self._known(db)
 
     def _known(self, db: sqlite3.Connection) -> dict[str, str]:
         query = "SELECT id, digest FROM note WHERE embedder = ?"
@@ -108,13 +89,16 @@ class NoteIndex:
 
     def update(self, notes: Sequence[IndexedNote], now: str) -> Indexed:
         """Update the index to these notes, completely or not at all; `now` is in ISO 8601."""
-        with self._writing() as db:
+        with self._open() as file, file.writing() as db:
             known = self._known(db)
             wanted = {note.id: note.digest for note in notes}
             there = [id_ for (id_,) in db.execute("SELECT id FROM note").fetchall()]
             gone = [id_ for id_ in there if id_ not in known or wanted.get(id_) != known[id_]]
             for id_ in gone:
-                _delete(db, id_)
+                chunks = "SELECT number FROM chunk WHERE note = ?"
+                db.execute(f"DELETE FROM sentence WHERE chunk IN ({chunks})", (id_,))  # noqa: S608 - ours
+                db.execute("DELETE FROM chunk WHERE note = ?", (id_,))
+                db.execute("DELETE FROM note WHERE id = ?", (id_,))
             new = [note for note in notes if known.get(note.id) != note.digest]
             for note in new:
                 self._add(db, note, now)
@@ -133,7 +117,7 @@ class NoteIndex:
         """Return the chunks of these notes that either way ranks best, fused by their ranks."""
         if not notes:
             return []
-        with closing(self._connect()) as db:
+        with self._open() as file, file.reading() as db:
             rankings = [*self._rankings(db, query, json.dumps(sorted(notes)))]
             scores: dict[int, float] = {}
             for ranking in rankings:
@@ -165,47 +149,48 @@ class NoteIndex:
 
     def has_words(self, query: str) -> bool:
         """Return whether a chunk has a word of the query, or a synonym of one."""
-        with closing(self._connect()) as db:
+        with self._open() as file, file.reading() as db:
             found = "SELECT 1 FROM words WHERE words MATCH ? LIMIT 1"
             return db.execute(found, (self._method.words(query),)).fetchone() is not None
 
     def remove(self) -> None:
         """Delete the index."""
-        for suffix in ("", "-journal"):
+        for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._path.touch(mode=0o600)
-        with closing(self._connect()) as db:
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                if not _is_current(db):
-                    _build(db)
-                yield db
-            except BaseException:
-                db.execute("ROLLBACK")
-                raise
-            db.execute("COMMIT")
-
-    def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=30.0, isolation_level=None)
+    def _open(self) -> "closing[Database]":
+        return closing(Database(self._path, _MIGRATIONS))
 
 
-def _is_current(db: sqlite3.Connection) -> bool:
-    return bool(db.execute("PRAGMA user_version").fetchone()[0] == _VERSION)
+def chunks_of(text: str) -> Iterator[str]:
+    """Return the text's chunks in order; together they contain every word exactly once."""
+    start = 0
+    while start < len(text):
+        end = _end(text, start)
+        if chunk := text[start:end].strip():
+            yield chunk
+        start = end
 
 
-def _delete(db: sqlite3.Connection, note: str) -> None:
-    chunks = "SELECT number FROM chunk WHERE note = ?"
-    db.execute(f"DELETE FROM sentence WHERE chunk IN ({chunks})", (note,))  # noqa: S608 - ours
-    db.execute("DELETE FROM chunk WHERE note = ?", (note,))
-    db.execute("DELETE FROM note WHERE id = ?", (note,))
+def _end(text: str, start: int) -> int:
+    """Return the end of the chunk that begins here: at the last good break, if not too early."""
+    limit = start + SIZE
+    if limit >= len(text):
+        return len(text)
+    for place in _BREAKS:
+        ends = [found.end() for found in place.finditer(text, start + SIZE // 4, limit)]
+        if ends:
+            return ends[-1]
+    return limit
 
 
-def _build(db: sqlite3.Connection) -> None:
-    for table in ("words", "sentence", "chunk", "note"):
-        db.execute(f"DROP TABLE IF EXISTS {table}")
-    for statement in _TABLES:
-        db.execute(statement)
+def sentences_of(text: str) -> Iterator[str]:
+    """Return the sentences of a text; short pieces are joined to the next one."""
+    begun = ""
+    for piece in _SENTENCE.split(text):
+        begun = f"{begun} {piece}".strip()
+        if len(begun) >= _SHORTEST:
+            yield begun
+            begun = ""
+    if begun:
+        yield begun

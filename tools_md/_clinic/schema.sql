@@ -1,11 +1,5 @@
-"""The clinic's tables, as migrations that each run once, in order."""
+-- The clinic's tables.
 
-import sqlite3
-from collections.abc import Iterator
-
-from .facts import FACTS
-
-_TABLES = """
 CREATE TABLE opening_hours (
     weekday INTEGER NOT NULL CHECK (weekday BETWEEN 0 AND 6),
     opens   TEXT NOT NULL,
@@ -119,18 +113,3 @@ CREATE TABLE message (
 
 -- Staff read booking numbers out on the phone: four digits from the first one on.
 INSERT INTO sqlite_sequence (name, seq) VALUES ('appointment', 1000);
-"""
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Split a script."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
-
-
-MIGRATIONS = (tuple(_statements(_TABLES)), tuple(_statements(FACTS)))
-"""`PRAGMA user_version` counts how many of these a file has; append only, change none."""

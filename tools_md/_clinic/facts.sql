@@ -1,42 +1,5 @@
-"""Fixed facts about the clinic: hours, services, directions."""
+-- The clinic's opening hours, services, and how to prepare for each.
 
-from typing import Final
-
-CHAIRS: Final = 4
-"""The largest booking: children of one family are seen side by side."""
-
-SLOT_MINUTES: Final = 30
-"""Every visit uses one slot of a chair, whatever its type."""
-
-BOOK_AHEAD_DAYS: Final = 365
-"""How far ahead the appointment book goes."""
-
-WEEKDAYS: Final = (
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-)
-
-CLINIC_NAME: Final = "Jefferson Dental"
-CLINIC_PHONE: Final = "+1 214 555 0100"
-
-DIRECTIONS: Final = {
-    "address": "412 Jefferson Avenue, Suite 2, Fairview, TX 75069",
-    "phone_number": CLINIC_PHONE,
-    "by_car": (
-        "Leave Highway 5 at exit 38 and drive east on Jefferson Avenue for half a mile. "
-        "The clinic is on the right, behind the library."
-    ),
-    "by_transit": "Bus 12 to Jefferson and Third, then two minutes on foot, toward the library.",
-    "parking": "Free in the garage on Third Street for two hours; bring the ticket to the desk.",
-    "accessibility": "There is a ramp at the side door and an elevator to the second floor.",
-}
-
-FACTS: Final = """
 INSERT INTO opening_hours (weekday, opens, closes) VALUES
     (0, '08:00', '12:00'), (0, '13:00', '19:00'),
     (1, '08:00', '12:00'), (1, '13:00', '19:00'),
@@ -73,4 +36,3 @@ INSERT INTO preparation (service, kind, position, text) VALUES
     ('emergency', 'do', 3, 'For trouble breathing or a fever with swelling, call 911 first.'),
     ('emergency', 'bring', 1, 'Your insurance card'),
     ('emergency', 'bring', 2, 'The broken piece, if you have it');
-"""

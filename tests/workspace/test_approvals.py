@@ -469,6 +469,17 @@ def test_the_condition_is_named_when_the_approver_is_asked_after_the_caller(shop
     assert ask(workspace).confirmation.prompt == waits.confirmation.prompt
 
 
+def test_a_correction_that_runs_at_once_replaces_the_call_that_waits(shop, tmp_path) -> None:
+    workspace = shop()
+    first = ask(workspace, 500, conversation="c1", message="Refund 500").confirmation
+    second = ask(workspace, 50, conversation="c1", message="No, refund 50")
+    told = f"It replaces the pending call {first.id}, which it corrects."
+    assert (second.outcome, second.notes) == ("ok", (told,))
+    late = workspace.confirmations.approve_sync(first.id, user="eve", roles=["manager"])
+    assert code(late) == "confirmation_used"
+    assert done(tmp_path) == ["50"]
+
+
 def test_a_correction_replaces_a_call_that_waits_for_an_approval(shop, tmp_path) -> None:
     workspace = shop()
     first, second = (

@@ -51,7 +51,7 @@ INTERRUPTED = (
     "It was approved before, and its process ended without a result. Look whether it took effect:"
     " a yes runs it again. "
 )
-SUPERSEDED = "A later call corrected this one: decide that one instead."
+SUPERSEDED = "A later call corrected this one, or repeated it: only the later one counts."
 STALE = "The tool or its policy changed since this call was stored: it must be confirmed again."
 CHANGED = "The tool or its policy changed since its server asked: call the tool again."
 ELSEWHERE = (
@@ -178,6 +178,25 @@ class Confirmations:
         at.arguments = dict(arguments)
         own = await tool.asks_caller(at)
         return opened, own if own.action is Action.CONFIRM else None
+
+    async def end_corrected(self, tool: CompiledTool, at: Passage, result: Result) -> Result:
+        """End the pending call that a call which ran corrects or repeats; the result notes it."""
+        call, now = at.call._replace(arguments=at.arguments), self._clock()
+        store = self._store.confirmations
+
+        def end() -> str | None:
+            waiting = [*store.pending(now, call.tool, user=call.caller.user)]
+            old = find_corrected(tool.call_spec, call, waiting, repeats=True)
+            return old.id if old is not None and store.claim(old.id, "superseded", now) else None
+
+        try:
+            old = await AROUND.run(end)
+        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+            logged(error, "the pending call that %s corrects is still open", call.tool)
+            return result
+        return result if old is None else result._replace(
+            notes=(*result.notes, REPLACES.format(old))
+        )  # fmt: skip
 
     async def decide(
         self,

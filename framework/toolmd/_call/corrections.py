@@ -27,9 +27,9 @@ def identity_of(one: Confirmation) -> str | None:
 
 
 def find_corrected(
-    call_spec: ToolCallSpec, call: Call, pending: Iterable[Confirmation]
+    call_spec: ToolCallSpec, call: Call, pending: Iterable[Confirmation], *, repeats: bool = False
 ) -> Confirmation | None:
-    """Return the pending call that this call corrects, or None.
+    """Return the pending call that this call corrects, or with `repeats` repeats; else None.
 
     A correction has the same tool, user and conversation, comes later in it, keeps what the call
     is about and changes something else. What a call is about are its required texts, such as a
@@ -44,7 +44,7 @@ def find_corrected(
     texts = {p.name for p in required if _names_something(p.shape)}
     names = texts or {p.name for p in required or every if not _is_default(arguments, p)}
     kept = [
-        (_count_kept(arguments, one.call.arguments, names), one)
+        (_count_kept(arguments, one.call.arguments, names, repeats=repeats), one)
         for one in pending
         if _comes_before(one, call)
     ]
@@ -70,11 +70,13 @@ def _comes_before(one: Confirmation, call: Call) -> bool:
     )
 
 
-def _count_kept(new: Mapping[str, Any], old: Any, names: set[str]) -> int:
+def _count_kept(new: Mapping[str, Any], old: Any, names: set[str], *, repeats: bool) -> int:
     """Return how many arguments a correction keeps; 0 if it is none."""
     every = new.keys() | old.keys()
     equal = {name for name in every if text_of(new, name) == text_of(old, name)}
-    return len(equal) if equal & names and equal < every else 0
+    if equal == every:
+        return len(equal) + repeats if repeats else 0
+    return len(equal) if equal & names else 0
 
 
 def text_of(arguments: Any, name: str) -> str:

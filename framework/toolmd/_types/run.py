@@ -181,7 +181,7 @@ class Answer(NamedTuple):
 
 
 RunKind = Literal["started", "skipped", "waiting", "done", "failed", "undone", "kept", "progress"]
-"""`kept`: the Undo of a step was denied or failed, so the effect of the step remains."""
+"""`kept`: a step has no Undo, or its Undo was denied or failed, so the effect remains."""
 
 
 class RunEvent(NamedTuple):

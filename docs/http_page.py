@@ -52,8 +52,8 @@ CODES = {
     413: ("too_large",),
     415: ("unsupported_media_type",),
     421: ("foreign_host",),
-    500: ("internal_error", "cut_off"),
-    503: ("ending", "store_unreachable", "too_many_streams", "unavailable", "no_mcp"),
+    500: ("internal_error",),
+    503: ("store_unreachable", "too_many_streams", "unavailable", "no_mcp"),
 }
 EVENTS = """## Events
 

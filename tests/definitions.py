@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from toolmd._types.call_spec import Limits, ToolCallSpec
+from toolmd._types.diagnostic import Source
 from toolmd._types.quota import EVER, Quota
 from toolmd._types.schema import Schema
-from toolmd._types.source import Source
 
 
 def records(file: Path) -> list[Any]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from toolmd._types.confirmation import Confirmation
     from toolmd._types.context import Context
     from toolmd._types.decision import Approver, Decision
-    from toolmd._types.diagnostic import Diagnostic, Edit, Severity
+    from toolmd._types.diagnostic import Diagnostic, Edit, Severity, Source, Span
     from toolmd._types.parts import File, Image
     from toolmd._types.pending_change import PendingChange, Weakening
     from toolmd._types.registry import Bound, Registry
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from toolmd._types.schema import Parameter, Schema
     from toolmd._types.settings import Settings
     from toolmd._types.skill import SkillSpec
-    from toolmd._types.source import Source, Span
     from toolmd._types.stored import Crisis
     from toolmd._types.tool import ToolSpec
     from toolmd._types.turn import Dialect, Exchange, Parsed, Turn
@@ -51,7 +50,7 @@ _ROOMS = {
     "toolmd._chat": ("Conversation",),
     "toolmd._types.call": ("Budget", "Call", "Caller"),
     "toolmd._types.context": ("Context",),
-    "toolmd._types.diagnostic": ("Diagnostic", "Edit", "Severity"),
+    "toolmd._types.diagnostic": ("Diagnostic", "Edit", "Severity", "Source", "Span"),
     "toolmd._types.decision": ("Approver", "Decision"),
     "toolmd._types.pending_change": ("PendingChange", "Weakening"),
     "toolmd._types.confirmation": ("Confirmation",),
@@ -62,7 +61,6 @@ _ROOMS = {
     "toolmd._types.schema": ("Parameter", "Schema"),
     "toolmd._types.settings": ("Settings",),
     "toolmd._types.skill": ("SkillSpec",),
-    "toolmd._types.source": ("Source", "Span"),
     "toolmd._types.tool": ("ToolSpec",),
     "toolmd._types.stored": ("Crisis",),
     "toolmd._types.parts": ("File", "Image"),

@@ -12,11 +12,11 @@ from toolmd._call import Dispatcher
 from toolmd._call.audit.log import AuditLog, log_of
 from toolmd._call.limits import MACHINE
 from toolmd._store.store import Store
+from toolmd._types.diagnostic import Source
 from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, Registry
 from toolmd._types.result import Result
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, Settings
-from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
 
 TEXT = Schema(types=("string",))

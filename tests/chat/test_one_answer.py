@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolmd._chat.one_answer import ask_of
+from toolmd._chat.endpoint import ask_of
 from toolmd.config import load_settings
 from toolmd.errors import ModelError
 from toolmd.testing import ModelServer, RawReply

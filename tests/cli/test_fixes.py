@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from toolmd._cli.diagnostics import Fixed, edited, fix_files
-from toolmd._types.diagnostic import Diagnostic, Edit, Severity
-from toolmd._types.source import Span
+from toolmd._types.diagnostic import Diagnostic, Edit, Severity, Span
 
 
 def finding(path: str, *fix: Edit, code: str = "misspelt-field") -> Diagnostic:

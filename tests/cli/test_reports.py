@@ -7,8 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from toolmd._cli.diagnostics import REPORTS, lines_below, summary
-from toolmd._types.diagnostic import Diagnostic, Edit, Severity
-from toolmd._types.source import Span
+from toolmd._types.diagnostic import Diagnostic, Edit, Severity, Span
 
 GOLDEN = Path(__file__).parent / "golden"
 SOURCE = ["# X", "- **Type**: strng", "\t- 名前 nmae: x"]

@@ -239,10 +239,10 @@ def test_the_audit_is_verified_and_filtered_and_a_forged_record_shows(visitor, s
     expect(page.locator(".verdict.is-bad")).to_be_visible()
 
 
-def test_crises_and_fleet_stand_in_the_menu_only_where_there_are_any(visitor, served):
+def test_crises_stand_in_the_menu_only_where_there_are_any(visitor, served):
     menu = visitor.page.get_by_role("navigation")
     expect(menu.get_by_role("link", name="Pending")).to_be_visible()
-    assert menu.get_by_role("link", name=re.compile("Crises|Fleet")).count() == 0
+    assert menu.get_by_role("link", name="Crises").count() == 0
     served.workspace.crises.heard_sync("I want to give up", conversation="visit", user="ana")
     page = visitor.go("/")
     page.get_by_role("link", name="Crises 1").click()

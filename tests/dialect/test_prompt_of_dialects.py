@@ -4,8 +4,8 @@ import pytest
 
 from toolmd._dialect import parse_reply, system_prompt
 from toolmd._types.call_spec import Rule, Safety
+from toolmd._types.diagnostic import Source
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.source import Source
 from toolmd._types.tool import Example, ToolSpec
 
 PRESSURE = ToolSpec(

@@ -8,8 +8,8 @@ from pathlib import Path
 from toolmd._call.limits import MACHINE, CallLimits
 from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, Rate, ToolCallSpec
+from toolmd._types.diagnostic import Source
 from toolmd._types.schema import Schema
-from toolmd._types.source import Source
 
 
 async def main(state: str, engine: str, calls: int, seconds: float) -> None:

@@ -17,16 +17,7 @@ from tests import warm_python
 
 from toolmd._fleet.database import CONNECT_S
 from toolmd._store import STORE_FILE
-from toolmd._types.fleet import Queue
 from toolmd.errors import ConfigError, UnreachableError
-
-
-def test_before_a_process_executes_runs_the_fleet_is_empty(tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
-    try:
-        assert kept.engine.fleet() == ((), Queue(0))
-    finally:
-        kept.close()
 
 
 def start(state: Path, url: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from toolmd._types.call_spec import Limits, Rule, Safety
+from toolmd._types.diagnostic import Source
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
     Argument,
@@ -17,7 +18,6 @@ from toolmd._types.skill import (
     Use,
     WorkflowSection,
 )
-from toolmd._types.source import Source
 from toolmd._types.tool import Example, ToolSpec
 
 NOWHERE = Source("tools_md/x.tool.md", 1)

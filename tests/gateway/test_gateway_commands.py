@@ -8,7 +8,7 @@ import pytest
 from guarded import SERVER, Guarded, called, listed
 from tests.command import Ended, run_command
 
-from toolmd._cli.environment import examine
+from toolmd._cli.verbs.about import examine
 from toolmd._types.remote import read_remote_tool
 from toolmd.config import load_settings
 from toolmd.errors import ConfigError

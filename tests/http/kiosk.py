@@ -65,9 +65,7 @@ class Kiosk:
             port=self.port,
         )
         self._http = HttpServer(
-            self.server.app,
-            self._listening,
-            settings=replace(self.workspace.settings.serve, **serve),
+            self.server.app, settings=replace(self.workspace.settings.serve, **serve)
         )
         self._thread = threading.Thread(target=self._serve, daemon=True)
 

@@ -65,7 +65,7 @@ class ServedByMany(Served):
     """A running `toolmd serve --workers`; each request may go to any of its processes."""
 
     def __init__(self, project: Path, number: int = 2, *words: str, **variables: str) -> None:
-        variables = {"TOOLMD_STORE": "sqlite", "TOOLMD_SERVE_DRAIN_GRACE": "0", **variables}
+        variables = {"TOOLMD_STORE": "sqlite", **variables}
         super().__init__(project, "--workers", str(number), *words, **variables)
         self.number = number
 

@@ -93,7 +93,7 @@ def test_at_an_interrupt_a_call_finishes_and_a_stream_ends(dev: Dev, tmp_path: P
         thread = waits(dev, tmp_path / "pipe", answers)
         with (tmp_path / "pipe").open("w") as writer:  # opens when the call reads
             dev.process.send_signal(signal.SIGINT)
-            dev.tells("waiting for 1 call")
+            dev.tells("a second signal ends at once")
             assert [line for line in lines if line.startswith("event: error")] == []
             writer.write("done")
     thread.join()
@@ -107,7 +107,7 @@ def test_a_second_interrupt_ends_at_once(dev: Dev, tmp_path: Path) -> None:
     thread = waits(dev, tmp_path / "pipe", answers)
     with (tmp_path / "pipe").open("w"):
         dev.process.send_signal(signal.SIGINT)
-        dev.tells("waiting for 1 call")
+        dev.tells("a second signal ends at once")
         dev.process.send_signal(signal.SIGINT)
 
         assert dev.process.wait(30) == 130

@@ -51,17 +51,12 @@ def test_it_follows_reports_heals_and_ends_at_once(hanging: Path) -> None:
         found = dev.client.get("/api/diagnostics").json()
         (late,) = [one for one in found if one["code"] == "import-timeout"]
         assert (late["path"], late["line"]) == ("tools_md/two.py", 2)
-        assert dev.client.get("/health").json()["status"] == "degraded"
 
         (hanging / "tools_md/two.py").write_text("def two(): return {'said': 'mended'}\n")
         until(
             lambda: dev.client.post("/api/tools/two/call", json={"arguments": {}}).json(),
             lambda said: said.get("data") == {"said": "mended"},
         )
-        assert dev.client.get("/health").json()["status"] == "ok"
-
-        (hanging / "tools_md/two.py").write_text("import time\ntime.sleep(3600)\n")
-        until(lambda: dev.client.get("/health").json()["status"], lambda said: said == "degraded")
         dev.process.send_signal(signal.SIGTERM)
         assert dev.process.wait(20) == 0
     finally:

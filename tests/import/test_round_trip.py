@@ -11,8 +11,8 @@ from toolmd._export.targets import export
 from toolmd._import import read_source
 from toolmd._parse import parse_tool
 from toolmd._types.call_spec import Limits, Rule, Safety
+from toolmd._types.diagnostic import Source
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
 
 WORDS = st.sampled_from(

@@ -8,8 +8,8 @@ import pytest
 from toolmd._import import read_source
 from toolmd._import.functions import UnreadableSourceError
 from toolmd._parse import parse_tool
+from toolmd._types.diagnostic import Source
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
 from toolmd.importing import Imported, ImportReport
 

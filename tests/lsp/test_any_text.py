@@ -6,7 +6,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from toolmd._lsp.completion import ExpressionReader, complete, completions, explanation
-from toolmd._lsp.findings import drawn, fixes, symbols
+from toolmd._lsp.editor import drawn, fixes, symbols
 from toolmd._lsp.index import FileIndex
 from toolmd._lsp.page import EditorPage, place_at
 from toolmd._lsp.project import EditorProject

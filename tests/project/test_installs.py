@@ -15,8 +15,8 @@ from lint import ROOT, read
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from toolmd._cli.environment import EXTRAS
 from toolmd._cli.templates import package_files
+from toolmd._cli.verbs.about import EXTRAS
 
 TEXTS = {file.name: file.text for file in read()}
 PROJECTS = [

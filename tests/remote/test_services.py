@@ -8,7 +8,7 @@ import pytest
 from echo_service import EchoService, ServiceProject
 
 from toolmd import Workspace
-from toolmd._cli.environment import examine
+from toolmd._cli.verbs.about import examine
 from toolmd.config import load_settings
 from toolmd.errors import ConfigError
 

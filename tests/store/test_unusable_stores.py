@@ -16,7 +16,7 @@ from sample import confirmation, count, counted, uncount
 from tests import warm_python
 
 from toolmd._store import STORE_FILE
-from toolmd._store.schema import VERSION
+from toolmd._store.database import VERSION
 from toolmd._store.store import Store
 from toolmd.config.sqlite import create_store
 from toolmd.config.state_files import EmptiedError

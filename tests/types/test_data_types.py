@@ -8,10 +8,10 @@ from pydantic import ValidationError
 from whole_specs import SAID, SKILL, TOOL, code, text
 
 from toolmd._types.call_spec import Batch, Rate, seconds
+from toolmd._types.diagnostic import Position
 from toolmd._types.field import JsonType
 from toolmd._types.schema import JSON_TYPES, Parameter, Schema
 from toolmd._types.skill import Argument, Expression, Step, Use, Way, WorkflowSection, step_json
-from toolmd._types.source import Position
 
 NOUNS = [TOOL, TOOL.safety, TOOL.parameters[0], TOOL.returns, SKILL.workflow_sections[0].steps[0]]
 

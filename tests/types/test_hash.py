@@ -14,11 +14,10 @@ from whole_specs import SKILL, TOOL
 from toolmd._load.cache import decode_call_spec, encode, hash_of
 from toolmd._parse import parse_skill, parse_tool
 from toolmd._types.call_spec import Limits, Rate, Safety
-from toolmd._types.definition import FileSpec
+from toolmd._types.diagnostic import Source
 from toolmd._types.schema import Schema, plain_numbers
 from toolmd._types.skill import SkillSpec, Way
-from toolmd._types.source import Source
-from toolmd._types.tool import ToolSpec
+from toolmd._types.tool import FileSpec, ToolSpec
 
 GOLDEN = Path(__file__).parent / "golden"
 ROOT = Path(__file__).parents[2]

@@ -2,6 +2,7 @@
 
 from toolmd._types.approval import Approval, Escalation
 from toolmd._types.call_spec import Batch, Given, Limits, Rate, Rule, Safety
+from toolmd._types.diagnostic import Source
 from toolmd._types.quota import Quota
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
@@ -18,7 +19,6 @@ from toolmd._types.skill import (
     Way,
     WorkflowSection,
 )
-from toolmd._types.source import Source
 from toolmd._types.tool import Example, ToolSpec
 
 NAME = Schema(

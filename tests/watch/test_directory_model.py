@@ -10,8 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from watched_shop import tool
 
 from toolmd import Registry, Workspace
-from toolmd._watch.events import FileEvent
-from toolmd._watch.watcher import SETTLE_S, Follower
+from toolmd._watch.watcher import SETTLE_S, FileEvent, Follower
 
 RESTRICTIONS = {
     "auth": "- **Requires Auth**: true\n",

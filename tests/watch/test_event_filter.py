@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolmd._watch.events import FileEvent, may_matter
-from toolmd._watch.watcher import index_lock
+from toolmd._watch.watcher import FileEvent, index_lock, may_matter
 from toolmd._workspace.workspace import Watched
 
 PLACES = Watched(

@@ -11,7 +11,7 @@ from watchdog.observers import Observer
 from watched_shop import GUARDED, Shop, tool
 
 from toolmd import Registry, Watcher
-from toolmd._watch.events import FileEvent, FileEvents
+from toolmd._watch.watcher import FileEvent, FileEvents
 from toolmd._workspace.workspace import Watched
 
 PATIENCE = 20

@@ -3,13 +3,11 @@
 import asyncio
 import json
 import os
-import signal
 import socket
 from collections.abc import Callable, Coroutine
-from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -19,8 +17,6 @@ from toolmd._types.settings import ServeSettings
 
 BACKLOG = 128
 """The most connections that may wait to be accepted."""
-CLOSE_S = 2
-"""The time for connections to close after the drain, in seconds."""
 FORCED = 130
 """The exit code when a second signal cuts calls off."""
 MAX_HEAD = 64 * 1024
@@ -153,121 +149,46 @@ class DeadlineProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-class InFlight:
-    """An ASGI app that counts the requests in flight that may change something in another app."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-        self._ending = asyncio.Event()
-        self._changed = asyncio.Event()
-        self.number = 0
-        """The number of requests in flight, without those that only read."""
-
-    @property
-    def words(self) -> str:
-        """The number in words."""
-        return "1 call" if self.number == 1 else f"{self.number} calls"
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Count a request and pass it on; deny it if the server is ending."""
-        if scope["type"] != "http" or scope["method"] in {"GET", "HEAD"}:
-            await self._app(scope, receive, send)
-            return
-        if self._ending.is_set():
-            await _end(HTTPStatus.SERVICE_UNAVAILABLE, "ending", ENDING, send)
-            return
-        self.number += 1
-        try:
-            await self._app(scope, receive, send)
-        except asyncio.CancelledError:
-            if not self._ending.is_set():
-                raise
-            # A server accepts no second beginning of an answer.
-            with suppress(RuntimeError):
-                await _end(HTTPStatus.INTERNAL_SERVER_ERROR, "cut_off", CUT_OFF, send)
-        finally:
-            self.number -= 1
-            self._changed.set()
-
-    async def wait_end(self, timeout_s: float) -> None:
-        """Deny new requests, and wait at most `timeout_s` seconds for those in flight to end."""
-        self._ending.set()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                while self.number:
-                    self._changed.clear()
-                    await self._changed.wait()
-
-
-async def _end(status: HTTPStatus, code: str, detail: str, send: Any) -> None:
-    headers = [
-        (b"content-type", b"application/problem+json"),
-        (b"connection", b"close"),  # the next request goes to another server
-    ]
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        headers.append((b"retry-after", b"5"))
-    body = json.dumps(problem(status, code, detail)).encode()
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
-
-
-ENDING = "The server is shutting down: requests in flight finish, new ones are denied."
-CUT_OFF = "The server ended before this request did; it may have taken effect all the same."
-
-
-class Drain(NamedTuple):
-    """The functions that a server calls when it ends."""
-
-    begin: Callable[[], None] = lambda: None
-    """Called at the signal: ends the streams that would never end."""
-    stop: Callable[[float], Coroutine[Any, Any, None]] = lambda _: asyncio.sleep(0)
-    """Stops other work than requests within a time in seconds."""
-    tell: Callable[[str], None] = lambda _: None
-    """Shows what the server waits for."""
-    by_parent: bool = False
-    """Whether a parent process ends this one at a second signal: this one then ignores it."""
-
-
-NO_DRAIN = Drain()
-"""Waits for requests alone."""
-
-
 async def serve(
-    app: Any, listening: socket.socket, *, settings: ServeSettings, drain: Drain = NO_DRAIN
+    app: Any,
+    listening: socket.socket,
+    *,
+    settings: ServeSettings,
+    ending: Callable[[], Coroutine[Any, Any, None]] | None = None,
+    is_worker: bool = False,
 ) -> None:
-    """Serve until SIGINT or SIGTERM, let the calls in flight finish, and return.
+    """Serve until SIGINT or SIGTERM, let the requests in flight finish, and return.
 
-    After SIGTERM, new requests are answered for the grace of the settings. A second signal ends
-    the process at once.
+    They have `serve.drain_timeout`. A second signal ends the process at once.
 
     Args:
         app: The ASGI app.
         listening: The bound socket.
         settings: The limits of the server.
-        drain: The functions to call at the end.
+        ending: Called at the signal; ends streams, and stops other work than requests.
+        is_worker: Whether a parent process acts on a second signal.
     """
-    server = HttpServer(app, listening, settings=settings, drain=drain)
+    server = HttpServer(app, settings=settings, ending=ending, is_worker=is_worker)
     # An earlier Ctrl-C is raised here; within uvicorn it would be logged as a crash.
     await asyncio.sleep(0)
     await server.serve(sockets=[listening])
 
 
 class HttpServer(uvicorn.Server):
-    """A uvicorn server that limits its connections and waits for calls in flight when it ends."""
+    """A uvicorn server that limits its connections and stops other work when it ends."""
 
     def __init__(
         self,
         app: Any,
-        listening: socket.socket,
         *,
         settings: ServeSettings,
-        drain: Drain = NO_DRAIN,
+        ending: Callable[[], Coroutine[Any, Any, None]] | None = None,
+        is_worker: bool = False,
     ) -> None:
         """Prepare to serve; the arguments are those of `serve`."""
-        self._in_flight = InFlight(app)
         protocol = cast("Any", partial(DeadlineProtocol, settings=settings))
         config = uvicorn.Config(
-            self._in_flight,
+            app,
             http=protocol,
             # Errors of clients are answered to them; in the log, they could fill the disk.
             log_level="error",
@@ -276,53 +197,26 @@ class HttpServer(uvicorn.Server):
             # Nothing reads the address of a client or the scheme, which they would change.
             proxy_headers=False,
             timeout_keep_alive=settings.idle_timeout,
-            timeout_graceful_shutdown=CLOSE_S,
+            timeout_graceful_shutdown=cast("int", settings.drain_timeout),
             limit_concurrency=settings.max_connections,
             ws="none",
             lifespan="on",
         )
         super().__init__(config)
-        self._settings = settings
-        self._listening = listening
-        self._drain = drain
-        self._draining: asyncio.Task[None] | None = None
-        self._ending = False
-
-    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until a signal."""
-        self._loop = asyncio.get_running_loop()
-        await super().serve(sockets or [self._listening])
+        self._ending = ending
+        self._is_worker = is_worker
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """Start to end on the first signal; end at once on the second, unless the parent does."""
-        del frame
-        if self._ending and self._drain.by_parent:
-            return
-        if self._ending:
-            # The signal may interrupt a write to the same stream, so this message may fail. All
-            # state is written in transactions, so none is half-written.
-            try:
-                self._drain.tell("ended at once; calls in flight were cut off")
-            finally:
-                os._exit(FORCED)
-        self._ending = True
-        grace_s = 0.0 if sig == signal.SIGINT else self._settings.drain_grace
-        self._loop.call_soon_threadsafe(self._begin, grace_s)
-
-    def _begin(self, grace_s: float) -> None:
-        self._draining = self._loop.create_task(self._end(grace_s))
-
-    async def _end(self, grace_s: float) -> None:
-        drain, flights, limit_s = self._drain, self._in_flight, self._settings.drain_timeout
-        drain.begin()
-        if grace_s:
-            drain.tell(f"answers new requests for {grace_s:g} s; a second signal ends at once")
-            await asyncio.sleep(grace_s)
-        for server in self.servers:
-            server.close()
-        if flights.number:
-            drain.tell(f"waiting for {flights.words} to finish; a second signal ends at once")
-        await asyncio.gather(flights.wait_end(limit_s), drain.stop(limit_s))
-        if flights.number:
-            drain.tell(f"{flights.words} did not finish within {limit_s:g} s, and will be cut off")
+        """Start to end on the first signal; end at once on the second, unless a parent does."""
+        del sig, frame
+        if self.should_exit and not self._is_worker:
+            # All state is written in transactions, so none is half-written.
+            os._exit(FORCED)
         self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop other work while the requests in flight finish."""
+        stopping = asyncio.create_task(self._ending()) if self._ending is not None else None
+        await super().shutdown(sockets)
+        if stopping is not None:
+            await stopping

@@ -6,7 +6,7 @@ from typing import Any
 
 from toolmd._call.denial import deny
 from toolmd._expressions import EvaluationError, ExpressionError, Program, compile_expression
-from toolmd._expressions.templates import fill
+from toolmd._expressions.syntax import fill
 from toolmd._types.approval import (
     ALWAYS,
     OPERATOR_GROUP,

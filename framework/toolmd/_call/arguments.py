@@ -8,7 +8,7 @@ from pydantic_core import from_json
 
 from toolmd._call.denial import CallDenied, deny
 from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
-from toolmd._expressions.templates import pieces
+from toolmd._expressions.syntax import pieces
 from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Rule, ToolCallSpec

@@ -25,9 +25,9 @@ from toolmd._types.approval import either
 from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Given, ToolCallSpec
 from toolmd._types.confirmation import By
-from toolmd._types.hours import hours_of
 from toolmd._types.identity import values_of
 from toolmd._types.result import EventListener, Result
+from toolmd._types.schedule import hours_of
 from toolmd._types.schema import Schema
 from toolmd._types.settings import OnMissingConfidence, SafetySettings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict

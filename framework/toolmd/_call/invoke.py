@@ -22,7 +22,6 @@ from toolmd._egress import DomainNotApprovedError
 from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, ToolCallSpec
-from toolmd._types.not_sent import NotSentError
 from toolmd._types.registry import Binding, BoundTool, Implementation
 from toolmd._types.result import Event, EventListener, Failure, Outcome, Result
 from toolmd._types.verdict import Problem
@@ -633,3 +632,7 @@ def _short(message: str) -> str:
 def _is_off(error: BaseException, fault: BaseException | None) -> bool:
     """Return whether a run failed because its service is offline, not by its own timeout."""
     return fault is not None and not isinstance(error, DeadlineError | CallDenied | AnswerError)
+
+
+class NotSentError(asyncio.CancelledError):
+    """The caller was cancelled while it waited for a server; nothing was sent."""

@@ -1,6 +1,8 @@
 """Choose an OpenAI-compatible endpoint, and ask its model, whole or in pieces."""
 
+import asyncio
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
@@ -447,3 +449,30 @@ def _is_here(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+TIMEOUT_S = 120.0
+
+
+def ask_of(model: str, settings: Settings) -> Callable[[str, str], str]:
+    """Return a function that sends instructions and a text to a model as `toolmd chat` does.
+
+    The function returns the words of the answer, and raises ModelError where none comes.
+
+    Args:
+        model: The model's name.
+        settings: Those of the project, with the endpoint's address.
+
+    Raises:
+        ConfigError: The key or the openai package is missing.
+    """
+    url = base_url_of(None, settings)
+    key = key_of(url, os.environ)
+    name = model_of(model, settings)
+
+    async def answer(instructions: str, text: str) -> str:
+        messages = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
+        async with open_client(url, key, TIMEOUT_S) as client:
+            return (await Endpoint(client, name).ask(messages, ())).words
+
+    return lambda instructions, text: asyncio.run(answer(instructions, text))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from toolmd._types.source import SUFFIXES
+from toolmd._types.diagnostic import SUFFIXES
 from toolmd.errors import NotFoundError
 
 STDIN = "-"

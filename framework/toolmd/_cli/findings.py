@@ -10,9 +10,8 @@ from toolmd._cli.frame import open_workspace
 from toolmd._cli.screen import counted
 from toolmd._store import STORE_FILE
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.diagnostic import SUFFIXES, Diagnostic
 from toolmd._types.settings import Settings
-from toolmd._types.source import SUFFIXES
 from toolmd.config import find_project, load_settings
 from toolmd.errors import ToolmdError
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolmd._cli.frame import ExitCode, open_workspace, stop
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Severity
-from toolmd._types.source import SUFFIXES
+from toolmd._types.diagnostic import SUFFIXES, Severity
 from toolmd.errors import SEE_NAMES, ToolmdError, did_you_mean, is_a_tool, near_words
 
 if TYPE_CHECKING:

@@ -287,14 +287,11 @@ def serve_plan(
         is_worker: Whether a parent process acts on a second signal.
     """
     from toolmd._auth import Addresses, Tokens, verifier
-    from toolmd._auth.server import Drain, serve
+    from toolmd._auth.server import serve
     from toolmd._http.app import Server
 
     def known() -> Any:
         return workspace.settings.serve.tokens if plan.reads_tokens else ()
-
-    def tell(text: str) -> None:
-        err(f"server process {os.getpid()}: {text}" if is_worker else text)
 
     verify = verifier(workspace.settings)
 
@@ -312,14 +309,19 @@ def serve_plan(
             mcp=mcp,
         )
 
-        def end_streams() -> None:
-            server.drain()
+        settings = workspace.settings.serve
+        resuming = Resuming(workspace)
+
+        async def end() -> None:
+            if not is_worker:
+                err("ends when the calls in flight have; a second signal ends at once")
+            source.feed.close()
             mcp.close()
+            await resuming.stop(settings.drain_timeout)
 
         begins()
         reload_at_hangup(workspace)
-        drain = Drain(end_streams, Resuming(workspace).stop, tell, is_worker)
-        await serve(server.app, listening, settings=workspace.settings.serve, drain=drain)
+        await serve(server.app, listening, settings=settings, ending=end, is_worker=is_worker)
 
     with following(workspace, follow=plan.follow):
         run(main())

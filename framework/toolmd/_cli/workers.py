@@ -64,7 +64,7 @@ def keep_workers(
     plan: HttpPlan, listening: socket.socket, number: int, settings: ServeSettings
 ) -> ExitCode:
     """Keep server processes running until a signal, and return the exit code."""
-    limit_s = settings.drain_grace + settings.drain_timeout + MARGIN_S
+    limit_s = settings.drain_timeout + MARGIN_S
     signals: list[int] = []
     for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(one, lambda sent, _: signals.append(sent))

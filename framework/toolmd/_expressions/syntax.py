@@ -1,12 +1,13 @@
-"""Parse an expression: its tokens, its tree, and the error of a text that is no expression."""
+"""Parse an expression: its tokens, its tree and its error; and text with `{expression}` in it."""
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from toolmd._expressions.functions import FUNCTIONS
+from toolmd._types.visible import value_text
 from toolmd.errors import ToolmdError
 
 MAX_LENGTH = 2000
@@ -322,3 +323,45 @@ class _Parser:
             return letter
 
         return _ESCAPE.sub(escaped, mark.text[1:-1])
+
+
+def pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the pieces of a text, each with whether it is an expression.
+
+    An opening brace that is never closed is text.
+    """
+    at = 0
+    while (start := text.find("{", at)) >= 0 and (end := closing_brace(text, start)) >= 0:
+        if start > at:
+            yield text[at:start], False
+        yield text[start + 1 : end].strip(), True
+        at = end + 1
+    if at < len(text):
+        yield text[at:], False
+
+
+def fill(text: str, evaluate: Callable[[str], Any]) -> str:
+    """Return a text for a person with the value of each expression in it."""
+    return "".join(value_text(evaluate(one)) if is_code else one for one, is_code in pieces(text))
+
+
+def closing_brace(text: str, start: int) -> int:
+    """Return the end of the brace at `start`, skipping nested braces and quotes; -1 if none."""
+    depth, quote, at = 0, "", start
+    while at < len(text):
+        char = text[at]
+        if quote:
+            if char == "\\":
+                at += 1
+            elif char == quote:
+                quote = ""
+        elif char in "\"'" and depth:
+            quote = char
+        elif char == "{":
+            depth += 1
+        elif char == "}":
+            depth -= 1
+            if depth == 0:
+                return at
+        at += 1
+    return -1

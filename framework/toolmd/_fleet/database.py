@@ -13,9 +13,8 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from toolmd._fleet.heartbeat import Heartbeat
-from toolmd._store.database import CLOSE_S, WAIT_S, Row, Transaction
+from toolmd._store.database import CLOSE_S, TABLES, VERSION, WAIT_S, Row, Transaction, other_release
 from toolmd._store.liveness import Workers
-from toolmd._store.schema import TABLES, VERSION, other_release
 from toolmd.errors import ConfigError, UnreachableError
 
 SCHEMA = "toolmd"

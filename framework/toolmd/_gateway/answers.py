@@ -16,8 +16,7 @@ from typing import Any
 
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.parts import File
-from toolmd._validation.identity import identity
-from toolmd._validation.patterns import PatternError, whole_match
+from toolmd._validation.keywords import PatternError, identity, whole_match
 from toolmd.errors import ToolError
 
 _MAX_ERROR = 2_000

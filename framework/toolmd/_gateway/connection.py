@@ -15,8 +15,7 @@ from toolmd._gateway.errors import CLOSED, NotStartedError
 from toolmd._gateway.pins import canonical
 from toolmd._gateway.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_server, telling
 from toolmd._types.settings import ServerSettings
-from toolmd.config.servers import needed_variables, secret_values
-from toolmd.config.services import filled
+from toolmd.config.services import filled, needed_variables, secret_values
 
 MOST_TOOLS = 5_000
 """The most tools that a server may list."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from toolmd._import.mcp import read_tools
 from toolmd._types.imported import Imported
 from toolmd._types.settings import ServerSettings
-from toolmd.config.servers import DEFAULT_ENV
+from toolmd.config.services import DEFAULT_ENV
 from toolmd.errors import ConfigError, NotFoundError
 
 _START_S = 180.0

@@ -8,10 +8,9 @@ from toolmd._store.records import Pin
 from toolmd._store.store import Store
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.diagnostic import Diagnostic, Severity, Span
 from toolmd._types.remote import Operation, read_operation, read_remote_tool
 from toolmd._types.settings import ServiceSettings
-from toolmd._types.source import Span
 
 _KEYS = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 """What a pin covers; the rest of a listed tool does not change what it does."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from toolmd._call.invoke import NotSentError
 from toolmd._gateway.errors import NotStartedError, UnsentCallError
 from toolmd._gateway.pins import (
     changed_diagnostic,
@@ -24,11 +25,10 @@ from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context
 from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.not_sent import NotSentError
 from toolmd._types.registry import Binding, Implementation
 from toolmd._types.remote import RemoteTool
 from toolmd._types.settings import ServerSettings
-from toolmd.config.servers import needed_variables
+from toolmd.config.services import needed_variables
 from toolmd.errors import ImplementationError, NotFoundError
 
 _CONTEXT = ""

@@ -168,8 +168,6 @@ class Api:
         self, workspace: Workspace, event_source: EventSource, tokens: Tokens, sessions: Sessions
     ) -> None:
         self.workspace, self.event_source = workspace, event_source
-        self.ending = False
-        """Whether the server got the signal to end."""
         self._tokens, self._sessions = tokens, sessions
         self._stream = EventStream(event_source)
         self._tools = SnapshotDocument(workspace, lambda: _entries(workspace.tools))
@@ -400,11 +398,6 @@ class Api:
                 await self.workspace.runs.cancel(request.name, user=request.visible_user)
             ).to_dict()
 
-    @operation("GET /api/fleet", "operate", "Fleet")
-    async def show_fleet(self, _: ApiRequest) -> Any:
-        """Show the workers, what waits for them, schedules and used limits."""
-        return (await self.workspace.runs.fleet()).to_dict()
-
     @operation("GET /api/runs/{id}", ANY, "Run")
     async def show_run(self, request: ApiRequest) -> Any:
         """Show a run step by step."""
@@ -513,27 +506,20 @@ class Api:
 
     @operation("GET /health", OPEN, "Health")
     async def health(self, _: ApiRequest) -> Any:
-        """Report that the process lives.
-
-        `degraded` means that an import exceeded `import_timeout`; `toolmd check` names it.
-        """
-        status = "degraded" if self.workspace.overdue_imports else "ok"
-        return {"status": status, "pending_changes": len(self.workspace.changes.list_sync())}
+        """Report that the process lives."""
+        return {"status": "ok", "pending_changes": len(self.workspace.changes.list_sync())}
 
     @operation("GET /ready", OPEN, "Ready")
     async def ready(self, _: ApiRequest) -> Any:
         """Report whether calls are served.
 
-        A balancer sends requests where it is 200. It is 503 from the signal to end on, while the
-        store can't be reached, and with `serve.require_accepted` while a weaker policy waits for
-        acceptance.
+        A balancer sends requests where it is 200. It is 503 while the store can't be reached, and
+        with `serve.require_accepted` while a weaker policy waits for acceptance.
         """
         if self._look is None or (self._look.done() and time.monotonic() > self._looked + 1):
             # Strangers can't load the store: one look a second, for which every request waits.
             self._look = asyncio.get_running_loop().create_task(self._store_answers())
         await asyncio.wait((self._look,), timeout=2)
-        if self.ending:
-            raise ApiError(503, "ending", "The server is shutting down.")
         if not (self._look.done() and self._look.result()):
             raise ApiError(503, "store_unreachable", "The server can't reach its store.")
         pending = len(self.workspace.changes.list_sync())

@@ -71,11 +71,6 @@ class Server:
             challenge=lambda host: challenge(issuers(), host),
         )
 
-    def drain(self) -> None:
-        """Report from now on that the server is not ready, and end the streams of events."""
-        self.api.ending = True
-        self.api.event_source.feed.close()
-
     @asynccontextmanager
     async def _running(self, app: Any) -> AsyncIterator[None]:
         del app

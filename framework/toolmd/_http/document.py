@@ -114,15 +114,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "diff": TEXT,
     }, "name", "kind", "path", "line", "weakened", "diff"),
     "PendingChanges": _list("PendingChange"),
-    "Fleet": _object({
-        "workers": _rows(name=TEXT, alive=FLAG, runs=WHOLE),
-        "queue": _object({"waiting": WHOLE, "since": _or_null(NUMBER)}, "waiting", "since"),
-        "runs": {**OBJECT, "additionalProperties": WHOLE},
-        "schedules": _rows(skill=TEXT, schedule=TEXT, last=_or_null(TEXT), next=TEXT),
-        "limits": _rows(tool=TEXT, rate=_or_null(TEXT), last=_or_null(NUMBER),
-                        max_concurrent=_or_null(WHOLE), running=WHOLE,
-                        quotas=TEXTS),
-    }, "workers", "queue", "runs", "schedules", "limits"),
     "Crisis": _object({"conversation": TEXT, "user": _or_null(TEXT), "since": NUMBER},
                       "conversation", "user", "since"),
     "Crises": _list("Crisis"),
@@ -141,7 +132,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "Picture": {**TEXT, "description": "An SVG."},
     "RunEvents": _rows(run_id=TEXT, kind=TEXT, skill=TEXT, step=TEXT, title=TEXT, text=TEXT),
     "Health": _object(
-        {"status": {"enum": ["ok", "degraded"]}, "pending_changes": {"type": "integer"}},
+        {"status": {"enum": ["ok"]}, "pending_changes": {"type": "integer"}},
         "status", "pending_changes",
     ),
     "Ready": _object(

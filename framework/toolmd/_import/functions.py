@@ -9,8 +9,8 @@ from toolmd._import.json_schema import SchemaReader
 from toolmd._import.names import RESULTS, first_and_rest, plain_line, prose, title_of, tool_name
 from toolmd._import.policy import Policy, field_of
 from toolmd._import.report import ImportReport
+from toolmd._types.diagnostic import Source
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
 from toolmd._validation.strict_json import JsonError
 from toolmd._validation.strict_json import read_json as read_strictly

@@ -13,7 +13,7 @@ from toolmd._parse.words import fold
 from toolmd._types.call_spec import Rule
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._validation import are_apart, pattern_fault, problems
-from toolmd._validation.identity import identity
+from toolmd._validation.keywords import identity
 
 _STRICT = {"exclusiveMinimum": (">", "above"), "exclusiveMaximum": ("<", "below")}
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)

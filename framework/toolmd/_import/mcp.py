@@ -22,11 +22,11 @@ from toolmd._parse.document.front_matter import read_front_matter
 from toolmd._parse.outline import source_lines
 from toolmd._parse.page import Page
 from toolmd._types.call_spec import Limits, Rule, Safety
-from toolmd._types.definition import Noun
 from toolmd._types.diagnostic import Severity
 from toolmd._types.imported import Imported
 from toolmd._types.remote import read_remote_tool
 from toolmd._types.schema import Parameter, Schema
+from toolmd._types.tool import Noun
 
 _POLICY = "toolmd/policy"
 _WRAPPED = "toolmd/wrapped"

@@ -23,10 +23,10 @@ from toolmd._load.files import DefinitionKind
 from toolmd._types.approval import Approval
 from toolmd._types.call_spec import Batch, Given, Limits, Rate, Rule, Safety, ToolCallSpec
 from toolmd._types.canonical import call_spec_json, canonical_json, content_hash, example_json
+from toolmd._types.diagnostic import Source
 from toolmd._types.quota import Quota
 from toolmd._types.registry import AnySpec
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.source import Source
 from toolmd.config import state_folder
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic, Severity
-from toolmd._types.source import Span
+from toolmd._types.diagnostic import Diagnostic, Severity, Span
 
 MAX_DEFINITION = 64 * 1024
 """In bytes."""

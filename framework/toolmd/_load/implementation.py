@@ -11,7 +11,7 @@ import reprlib
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -222,7 +222,7 @@ class Loader:
         load: Load[tuple[Implementation, Bond]] | None = None
         try:
             load = self._begun()
-            found, self._bond = self.around.plugins.imports.end(load, self._key())
+            found, self._bond = load.get()
             self._found = found
         except OverdueError as error:
             raise self._overdue(error) from None
@@ -237,8 +237,8 @@ class Loader:
     def _begun(self) -> Load[tuple[Implementation, Bond]]:
         with self._lock:
             if self._load is None:
-                imports = self.around.plugins.imports
-                self._load = imports.begin(self._name(), self._look, self._key())
+                timeout = self.around.settings.import_timeout
+                self._load = Load(self._name(), self._look, timeout)
             return self._load
 
     def _look(self) -> tuple[Implementation, Bond]:
@@ -252,9 +252,6 @@ class Loader:
 
     def _name(self) -> str:
         return f"the Python of {self.markdown.path}"
-
-    def _key(self) -> Callable[[], Hashable]:
-        return self.around.plugins.key_of(f"{self.target} {self.markdown.path}")
 
     def _overdue(self, error: OverdueError) -> NotLoadedError:
         """Report which line of the project is held up, and what to do."""

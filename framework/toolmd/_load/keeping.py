@@ -17,11 +17,10 @@ from toolmd._load.folders import Group
 from toolmd._load.reading import Entry
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.diagnostic import Diagnostic, Severity, Span
 from toolmd._types.pending_change import ChangeKey, PendingChange, Weakening
 from toolmd._types.registry import AnySpec, Bound, BoundSkill, BoundTool, Registry
 from toolmd._types.settings import Settings
-from toolmd._types.source import Span
 
 _NAME = re.compile(rb"^\W*name\W*:\W*([a-z][\w-]*)", re.IGNORECASE | re.MULTILINE)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 import threading
 import time
 import traceback
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, Generic, TypeVar
 
@@ -77,14 +77,6 @@ class Modules:
                     dotted = f"{dotted}.{_part(part)}"
                 found[dotted] = file
         return found
-
-    def fingerprint(self) -> str:
-        """Return the hex sha256 over all files, by their names in any snapshot."""
-        found = hashlib.sha256()
-        for name, file in sorted(self.files.items()):
-            if file is not None:
-                found.update(f"{name.partition('.')[2]} {code_hash(file)}\n".encode())
-        return found.hexdigest()
 
     def name_of(self, package: str, file: File) -> str:
         """Return the dotted name of a file of the folder that `add_folder` added."""
@@ -235,13 +227,13 @@ class Load(Generic[T]):
     def get(self) -> T:
         """Return what the code returned, or raise what it raised, or OverdueError."""
         if not self._done.wait(max(0.0, self._until - time.monotonic())):
-            raise self.overdue()
+            raise self._overdue()
         if self._error is not None:
             raise self._error.with_traceback(self._trace)
         value: T = self._value
         return value
 
-    def overdue(self) -> OverdueError:
+    def _overdue(self) -> OverdueError:
         """Build the error that says where the code is held up."""
         frame = sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001 - its only way
         stack = traceback.extract_stack(frame) if frame else traceback.StackSummary()
@@ -249,56 +241,11 @@ class Load(Generic[T]):
         return OverdueError(self.what, self.seconds, traceback.StackSummary.from_list(own))
 
 
-class BoundedImports:
-    """The foreign code that one snapshot loads; each piece has the same deadline."""
-
-    def __init__(self, seconds: float) -> None:
-        """Set the deadline of each piece, in seconds."""
-        self._seconds = seconds
-        self._late: list[tuple[Load[Any], str]] = []
-
-    @property
-    def overdue(self) -> tuple[str, ...]:
-        """Return a sentence for each piece that is past its deadline and still runs."""
-        return tuple(dict.fromkeys(sentence for load, sentence in self._late if load.runs))
-
-    def begin(self, what: str, run: Callable[[], T], key: Callable[[], Hashable]) -> Load[T]:
-        """Begin to run foreign code; raises OverdueError where the same code hangs already.
-
-        `key` names the code by its bytes, so that a file that was fixed is tried again. It is
-        asked only where some code hangs.
-        """
-        with _lock:
-            for known, load in list(_hanging.items()):
-                if not load.runs:
-                    del _hanging[known]
-            hanging = _hanging.get(key()) if _hanging else None
-        if hanging is not None:
-            raise self._told(hanging)
-        return Load(what, run, self._seconds)
-
-    def end(self, load: Load[T], key: Callable[[], Hashable]) -> T:
-        """Return what the code returned; raises OverdueError, and what the code raised."""
-        try:
-            return load.get()
-        except OverdueError:
-            if not load.runs:
-                raise
-            with _lock:
-                _hanging.setdefault(key(), load)
-            raise self._told(load) from None
-
-    def run(self, what: str, run: Callable[[], T], key: Callable[[], Hashable]) -> T:
-        """Run foreign code to its end; raises OverdueError, and what the code raised."""
-        if isinstance(threading.current_thread(), _ImportThread):
-            return caught(run)  # It is under a deadline already.
-        return self.end(self.begin(what, run, key), key)
-
-    def _told(self, load: Load[Any]) -> OverdueError:
-        error = load.overdue()
-        if all(known is not load for known, _ in self._late):
-            self._late.append((load, error.sentence))
-        return error
+def run_in_time(what: str, run: Callable[[], T], seconds: float) -> T:
+    """Run foreign code to its end; raises OverdueError, and what the code raised."""
+    if isinstance(threading.current_thread(), _ImportThread):
+        return caught(run)  # It is under a deadline already.
+    return Load(what, run, seconds).get()
 
 
 def caught(run: Callable[[], T]) -> T:
@@ -324,11 +271,6 @@ def _is_machinery(filename: str) -> bool:
 
 
 _SYSTEM = ("/threading.py", "/importlib/__init__.py", "/importlib/metadata/__init__.py")
-_hanging: dict[Hashable, Load[Any]] = {}
-"""What is past its deadline and still runs, over all snapshots: it is not begun again."""
-_lock = threading.Lock()
-
-
 _PARSING = threading.RLock()
 
 

@@ -7,7 +7,7 @@ import reprlib
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
@@ -20,7 +20,7 @@ import pluggy
 from pluggy._hooks import HookImpl
 
 from toolmd._load.files import whole_file
-from toolmd._load.modules import PREFIX, BoundedImports, Modules
+from toolmd._load.modules import PREFIX, Modules, run_in_time
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.registry import PluginInfo
@@ -239,7 +239,7 @@ class Plugins:
         self.diagnostics: list[Diagnostic] = []
         self.listed: dict[str, PluginInfo] = {}
         """The state of each plugin, by its name."""
-        self.imports = BoundedImports(import_timeout)
+        self._timeout = import_timeout
         self.modules = Modules()
         """The Python of the snapshot; forgotten when its plugins are."""
         self._late: dict[str, Callable[[], object]] = {}
@@ -290,7 +290,7 @@ class Plugins:
             for name, load in list(self._late.items()):
                 info = PluginInfo(name)
                 try:
-                    module = self.imports.run(name, load, self.key_of(name))
+                    module = run_in_time(name, load, self._timeout)
                     self._admit_of_folder(name, module)
                     info = PluginInfo(name, about=_about(module))
                 except Exception as error:  # noqa: BLE001 - a plugin may raise anything
@@ -299,10 +299,6 @@ class Plugins:
                 if name not in self._beside:
                     self.listed[name] = info
                 del self._late[name]
-
-    def key_of(self, path: str) -> Callable[[], Hashable]:
-        """Return a key for the code of a file and of all modules that it may import."""
-        return lambda: (path, self.modules.fingerprint())
 
     def demand(self, name: str) -> None:
         """Raise ImplementationError where the folder's plugin `name` does not load."""
@@ -343,11 +339,11 @@ class Plugins:
         for implementation in reversed(caller.get_hookimpls()):
             plugin, answer = implementation.plugin_name, partial(_call, implementation, arguments)
             try:
-                if at_load:
-                    key = partial(tuple[Any, ...], (plugin, implementation.function))
-                    value = self.imports.run(f"{hook} of {plugin}", answer, key)
-                else:
-                    value = answer()
+                value = (
+                    run_in_time(f"{hook} of {plugin}", answer, self._timeout)
+                    if at_load
+                    else answer()
+                )
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
                     raise  # Perhaps the user's own: without a deadline, this is their thread.
@@ -379,9 +375,7 @@ class Plugins:
         info = PluginInfo(name, package.name, package.version, "loaded")
         try:
             self._points[name] = point.value.partition(":")[0].strip()
-            plugin = self.imports.run(
-                f"plugin {name}", partial(_made, point), lambda: (name, point)
-            )
+            plugin = run_in_time(f"plugin {name}", partial(_made, point), self._timeout)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             self._report(name, f"can't be loaded: {reason(error)}")
         else:

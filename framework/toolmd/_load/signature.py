@@ -13,10 +13,9 @@ from toolmd._load.modules import tree_of
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context
-from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.diagnostic import Diagnostic, Severity, Span
 from toolmd._types.registry import Implementation, Mode
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.source import Span
 from toolmd.hooks import INLINE
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from toolmd._types.approval import ALWAYS, Approval
 from toolmd._types.call_spec import Batch, Given, Limits, Rate, Safety, ToolCallSpec
 from toolmd._types.field import Row, rows_of
-from toolmd._types.hours import hours_of
 from toolmd._types.pending_change import Weakening
 from toolmd._types.quota import Quota, as_strict
 from toolmd._types.registry import AnySpec
+from toolmd._types.schedule import hours_of
 from toolmd._types.schema import Parameter, Schema
 from toolmd._validation import are_apart
 

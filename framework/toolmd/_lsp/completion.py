@@ -13,12 +13,11 @@ from toolmd._parse.fields.table import TABLES, SectionTable
 from toolmd._parse.words import fold
 from toolmd._skills.check import scopes_of
 from toolmd._types.approval import either
-from toolmd._types.definition import FileSpec
+from toolmd._types.diagnostic import Span
 from toolmd._types.field import Row
 from toolmd._types.schema import JSON_TYPES, Schema
 from toolmd._types.skill import SkillSpec
-from toolmd._types.source import Span
-from toolmd._types.tool import ToolSpec
+from toolmd._types.tool import FileSpec, ToolSpec
 from toolmd._validation import choices_of, limits_of, shown_value, type_words
 
 

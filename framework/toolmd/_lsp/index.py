@@ -12,7 +12,7 @@ from toolmd._lsp.page import EditorPage
 from toolmd._parse.page import CodePlace, Places, located
 from toolmd._parse.writing.formatter import PARSERS
 from toolmd._types.call_spec import CallSpec
-from toolmd._types.source import Position
+from toolmd._types.diagnostic import Position
 
 
 class Symbol(NamedTuple):

@@ -13,9 +13,9 @@ from toolmd._parse.outline import source_lines
 from toolmd._parse.page import Mark
 from toolmd._parse.words import fold, heading_text, split
 from toolmd._parse.writing.formatter import kind_of
+from toolmd._types.diagnostic import Span
 from toolmd._types.field import Row
 from toolmd._types.skill import STEP_KEYS
-from toolmd._types.source import Span
 
 
 class EditorPage:

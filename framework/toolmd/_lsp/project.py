@@ -4,12 +4,11 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from toolmd._types.definition import FileSpec
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.identity import Identity
 from toolmd._types.registry import BoundSkill, BoundTool
 from toolmd._types.skill import SkillSpec
-from toolmd._types.tool import ToolSpec
+from toolmd._types.tool import FileSpec, ToolSpec
 from toolmd._workspace import Workspace
 from toolmd._workspace.reader import reader_of
 from toolmd.errors import ToolmdError

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic, Edit, Severity
+from toolmd._types.diagnostic import Diagnostic, Edit, Position, Severity, Span
 from toolmd._types.identity import Identity
 from toolmd._types.schema import Parameter
-from toolmd._types.source import Position, Span
 
 Fix = tuple[Edit, ...]
 NameKind = Literal["definition", "parameter", "variable", "section", "example"]

@@ -11,7 +11,7 @@ from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._skills.text import ValueTextError, read_text, shape_for, takes_text
 from toolmd._types.approval import Escalation
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.diagnostic import Diagnostic, Position, Severity, Source, Span
 from toolmd._types.identity import ANYBODY, Identity
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
@@ -30,7 +30,6 @@ from toolmd._types.skill import (
     WorkflowSection,
     folded,
 )
-from toolmd._types.source import Position, Source, Span
 from toolmd._types.tool import ToolSpec
 from toolmd._validation import problems
 from toolmd.errors import did_you_mean

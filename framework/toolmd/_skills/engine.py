@@ -37,7 +37,6 @@ from toolmd._skills.store import (
     unknown,
 )
 from toolmd._store.database import Database
-from toolmd._types.fleet import Queue, Worker
 from toolmd._types.result import SkillResult
 from toolmd._types.run import (
     Answer,
@@ -204,15 +203,6 @@ class Engine(Process):
         """Return one run with its steps; raises NotFoundError."""
         await self._catch_up()
         return await self.do(partial(self.store.view, run_id))
-
-    def fleet(self) -> tuple[tuple[Worker, ...], Queue]:
-        """Return the processes that execute runs, and the runs that no process executes yet."""
-        known = {} if self._workers is None else self._workers.known()
-        owners = self.store.owners()
-        oldest = self.store.ready(1)
-        since = oldest[0].began.timestamp() if oldest else None
-        workers = [Worker(name, known[name], owners.get(name, 0)) for name in sorted(known)]
-        return tuple(workers), Queue(owners.get(None, 0), since)
 
     # The life of this process.
 

@@ -339,14 +339,6 @@ class RunStore:
         going = "result IS NULL AND state = 'running' AND owner = ?"
         return {row[0] for row in self._read(f"SELECT id FROM run WHERE {going}", owner)}  # noqa: S608
 
-    def owners(self) -> dict[str | None, int]:
-        """Return how many runs each process executes; None counts those that are ready."""
-        rows = self._read(
-            "SELECT owner, count(*) FROM run WHERE result IS NULL"
-            " AND state IN ('ready', 'running') GROUP BY owner"
-        )
-        return {owner: int(count) for owner, count in rows}
-
     def unfinished(self) -> dict[RunState, int]:
         """Return the number of unfinished runs by state."""
         rows = self._read(

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from toolmd._types.brief import brief
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, Parameter, Schema
+from toolmd._types.visible import brief
 
 _BOUNDS = ("minimum", "maximum", "min_length", "max_length", "min_items", "max_items")
 NO_VALUES: Mapping[str, Any] = {}

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from toolmd._types.asked import Asked
-from toolmd._types.brief import brief
+from toolmd._types.visible import brief
 
 Fact = str | int | float | bool | list[str]
 """The value of a fact about the caller; a text unless the settings declare another type."""

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Annotated, Any, Literal, get_args
 
 from toolmd._types.approval import Approval
+from toolmd._types.diagnostic import Source
 from toolmd._types.field import Row
 from toolmd._types.quota import Quota
 from toolmd._types.schema import Parameter, Schema
-from toolmd._types.source import Source
 
 DEFAULT_TIMEOUT_S = 30.0
 """The deadline in seconds of a tool whose Limits name none."""

@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 from typing import Any, Literal, NamedTuple
 
 from toolmd._types.approval import Approved, OpenApproval, count_covered
-from toolmd._types.brief import brief
 from toolmd._types.call import Call
 from toolmd._types.quota import FAR
+from toolmd._types.visible import brief
 
 ConfirmationState = Literal[
     "pending", "running", "interrupted", "approved", "edited", "rejected", "answered", "stale",

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
 
-from toolmd._types.brief import brief
 from toolmd._types.call import NO_CONTEXT, Caller, Fact
+from toolmd._types.visible import brief
 
 _YES = (
     r"y|yes|yeah|yep|sure|ok|okay|correct|right|(?:that'?s|that is|looks) (?:correct|right|good)"

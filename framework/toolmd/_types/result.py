@@ -7,10 +7,10 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic_core import from_json
 
-from toolmd._types.brief import brief
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.parts import File
 from toolmd._types.verdict import Problem, QuotaUse
+from toolmd._types.visible import brief
 
 NO_PARTS: Mapping[int, File] = {}
 """The parts of a value without images and files."""

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from toolmd._types.approval import OpenApproval
-from toolmd._types.brief import brief
 from toolmd._types.call import NOBODY, Caller
 from toolmd._types.result import Result, SkillResult
+from toolmd._types.visible import brief
 
 if TYPE_CHECKING:
     from toolmd._types.skill import Plan, SkillSpec

@@ -112,11 +112,8 @@ class ServeSettings:
     """The time limit for receiving the body of a request, and for sending a response."""
     idle_timeout: int = 75
     """The time that a connection stays open between two requests."""
-    drain_grace: float = 2.0
-    """The time after SIGTERM during which `/ready` is 503 and new requests are still answered, so
-    that a balancer sends them elsewhere; Ctrl-C has none."""
     drain_timeout: float = 30.0
-    """The time that calls and runs have to end after that, in `toolmd worker` too."""
+    """The time that calls and runs have to end after a signal, in `toolmd worker` too."""
     require_accepted: bool = False
     """Whether `serve` does not start, and `/ready` is 503, while an edit that weakens a policy
     waits for acceptance."""

@@ -9,11 +9,10 @@ from pydantic import Field
 
 from toolmd._types.approval import ALWAYS, DAY_S, Approval, Escalation
 from toolmd._types.canonical import present
-from toolmd._types.definition import FileSpec, Noun
+from toolmd._types.diagnostic import Position
 from toolmd._types.field import Row
 from toolmd._types.schema import object_schema
-from toolmd._types.source import Position
-from toolmd._types.tool import ToolSpec
+from toolmd._types.tool import FileSpec, Noun, ToolSpec
 
 
 class Expression(Noun):

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from toolmd._types.brief import brief
+from toolmd._types.visible import brief
 
 MAX_KEPT = 64 << 20
 """The bytes of the largest result that is kept."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from toolmd._types.tool import ToolSpec
 from typing import Literal, NamedTuple
 
-from toolmd._types.brief import brief
+from toolmd._types.visible import brief
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""Write values for a person so that two different values never look the same."""
+"""Write values for a person so that two different values never look the same, and for a log."""
 
 import hashlib
 import re
+from collections.abc import Sized
 from json import dumps, loads
 from typing import Any
 
@@ -94,3 +95,24 @@ def _is_json(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def brief(value: Any, *unshown: str) -> str:
+    """Return the `repr` of a named tuple, with the type and size of some fields in their place.
+
+    A `repr` ends in logs and traces, and these fields may contain Sensitive values.
+
+    Args:
+        value: The named tuple.
+        unshown: The names of the fields of which only type and size are shown.
+    """
+    fields = ((name, getattr(value, name)) for name in value._fields)
+    shown = (f"{n}={_size(one) if n in unshown else repr(one)}" for n, one in fields)
+    return f"{type(value).__name__}({', '.join(shown)})"
+
+
+def _size(value: Any) -> str:
+    if not value and not isinstance(value, int | float):
+        return repr(value)
+    size = f" of {len(value)}" if isinstance(value, Sized) else ""
+    return f"<{type(value).__name__}{size}>"

@@ -2,12 +2,18 @@
 
 from toolmd._validation.arguments import ArgumentsValidator, InvalidArgumentsError
 from toolmd._validation.explain import MAX_PROBLEMS, fitting_objects, problems
-from toolmd._validation.one_of import are_apart, shapes_for
-from toolmd._validation.patterns import PatternError, pattern_fault
-from toolmd._validation.sample import sample, sample_arguments
-from toolmd._validation.shape import fits, is_bounded
+from toolmd._validation.keywords import PatternError, pattern_fault
+from toolmd._validation.shape import are_apart, fits, is_bounded, shapes_for
 from toolmd._validation.strict_json import MalformedError, read_object
-from toolmd._validation.words import choices_of, joined, limits_of, shown_value, type_words
+from toolmd._validation.words import (
+    choices_of,
+    joined,
+    limits_of,
+    sample,
+    sample_arguments,
+    shown_value,
+    type_words,
+)
 
 __all__ = [
     "MAX_PROBLEMS",

@@ -10,8 +10,7 @@ from pydantic_core import SchemaValidator, ValidationError
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.verdict import Problem
 from toolmd._validation.explain import argument_problems, problems
-from toolmd._validation.one_of import objects_for, shapes_for
-from toolmd._validation.shape import object_shape
+from toolmd._validation.shape import object_shape, objects_for, shapes_for
 from toolmd._validation.strict_json import read_object
 from toolmd._validation.words import joined
 

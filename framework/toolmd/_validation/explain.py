@@ -7,10 +7,8 @@ from typing import Any
 from toolmd._types.field import JsonType
 from toolmd._types.schema import KEYWORDS, Parameter, Schema
 from toolmd._types.verdict import Problem
-from toolmd._validation.identity import identity
-from toolmd._validation.keywords import checks_of
-from toolmd._validation.one_of import lacks_tag, objects_for, shapes_for
-from toolmd._validation.patterns import PatternError
+from toolmd._validation.keywords import PatternError, checks_of, identity
+from toolmd._validation.shape import lacks_tag, objects_for, shapes_for
 from toolmd._validation.words import choices_of, fits_type, joined, shown_value, type_of, types_of
 from toolmd.errors import near_words
 

@@ -1,13 +1,13 @@
-"""The keywords and formats that a function of their own checks; pydantic-core checks the others."""
+"""The keywords that a function of their own checks: patterns, formats, and equal values."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from datetime import date
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from toolmd._types.field import JsonType
 from toolmd._types.schema import KEYWORDS, Schema
-from toolmd._validation.patterns import whole_match
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CLOCK = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]"
@@ -68,6 +68,52 @@ def is_uri(text: str) -> bool:
 def is_uuid(text: str) -> bool:
     """Return whether this is a UUID with its four dashes."""
     return _UUID.fullmatch(text) is not None
+
+
+class PatternError(ValueError):
+    """The Pattern is not an RE2 expression."""
+
+
+@lru_cache(maxsize=1024)
+def whole_match(pattern: str) -> Callable[[str], Any]:
+    """Return a function that matches a whole text. Raises PatternError."""
+    # Imported here: most tools have no pattern.
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = 8 << 20
+    try:
+        return re2.compile(pattern, options).fullmatch  # type: ignore[no-any-return]
+    except (re2.error, UnicodeEncodeError) as error:
+        message = f"the pattern {pattern!r} is no RE2 expression: {_reason(error)}"
+        raise PatternError(message) from None
+
+
+def pattern_fault(pattern: str) -> str | None:
+    """Return the error of a pattern; None where it can be used."""
+    try:
+        whole_match(pattern)
+    except PatternError as error:
+        return str(error)
+    return None
+
+
+def _reason(error: Exception) -> str:
+    reason = error.args[0] if error.args else error
+    return reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+
+
+def identity(value: Any) -> Hashable:
+    """Return a key that two JSON values share exactly when JSON Schema calls them equal."""
+    kind = type(value)
+    if kind is bool:
+        return ("boolean", value)
+    if kind is list:
+        return ("array", tuple(identity(item) for item in value))
+    if kind is dict:
+        return ("object", frozenset((name, identity(item)) for name, item in value.items()))
+    return value  # type: ignore[no-any-return]  # text, numbers and null are their own keys
 
 
 FORMATS: Mapping[str, tuple[Callable[[str], bool], str]] = {

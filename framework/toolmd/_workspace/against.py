@@ -13,12 +13,11 @@ from toolmd._load.accepted import AcceptedKey, key_of, read_accepted
 from toolmd._load.files import SUFFIXES
 from toolmd._load.weakening import hold_settings, weakened
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic, Severity
+from toolmd._types.diagnostic import Diagnostic, Severity, Span
 from toolmd._types.identity import Identity
 from toolmd._types.pending_change import Weakening
 from toolmd._types.registry import AnySpec
 from toolmd._types.settings import Settings
-from toolmd._types.source import Span
 from toolmd._workspace.reader import reader_of
 from toolmd.config import load_settings
 from toolmd.errors import ConfigError

@@ -17,6 +17,7 @@ from toolmd._call.result import write
 from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, ToolCallSpec
 from toolmd._types.context import Context
+from toolmd._types.diagnostic import Source
 from toolmd._types.field import JsonType
 from toolmd._types.model_view import seen
 from toolmd._types.registry import (
@@ -30,7 +31,6 @@ from toolmd._types.registry import (
 from toolmd._types.result import Result
 from toolmd._types.schema import TEXT, Parameter, Schema
 from toolmd._types.settings import Settings
-from toolmd._types.source import Source
 from toolmd._types.stored import KEEP_S, MAX_KEPT, KeptResult, no_result
 from toolmd._validation.paths import PathError, select
 from toolmd._workspace.background_loop import off_loop

@@ -15,13 +15,12 @@ from toolmd._load.plugins import Plugins, broken_plugin, line_in, reason, severa
 from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic, Severity, in_reading_order
+from toolmd._types.diagnostic import Diagnostic, Severity, Span, in_reading_order
 from toolmd._types.identity import roles_of
 from toolmd._types.registry import Bound, BoundTool, Gateway, Registry
 from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.settings import AuditSettings, Settings
-from toolmd._types.source import Span
 from toolmd._types.turn import Dialect
 from toolmd._workspace.background_loop import off_loop
 from toolmd.errors import did_you_mean
@@ -275,8 +274,7 @@ class Live:
         """
         if self._found is None:
             found = self.look()
-            late = any(one.code is Code.IMPORT_TIMEOUT for one in found)
-            if late or self.snapshot.plugins.imports.overdue:
+            if any(one.code is Code.IMPORT_TIMEOUT for one in found):
                 return found
             self._found = found
         return self._found

@@ -22,7 +22,6 @@ from toolmd._skills.store import NoQuestionError, result_of, unknown
 from toolmd._store import MEMORY
 from toolmd._store.database import Database, SqliteDatabase
 from toolmd._types.call import Budget, Call
-from toolmd._types.fleet import Fleet, Queue
 from toolmd._types.identity import Identity
 from toolmd._types.registry import Specs
 from toolmd._types.result import Failure, Outcome, Result, SkillResult
@@ -32,7 +31,6 @@ from toolmd._types.run import (
     Order,
     RunListener,
     RunQuery,
-    RunState,
     RunTrace,
     RunView,
     YesOrNo,
@@ -46,7 +44,7 @@ from toolmd._workspace.names import known_name
 from toolmd._workspace.project import Project
 from toolmd._workspace.run_executor import execute
 from toolmd._workspace.run_questions import Questions, asking, waits
-from toolmd._workspace.schedules import Schedules, limits_in_use, schedules_of
+from toolmd._workspace.schedules import Schedules
 from toolmd.errors import NotFoundError, ToolmdError, logged
 
 PAGE = 50
@@ -357,22 +355,6 @@ class Runs:
             lambda: any(one.keeps and one.store.unfinished() for one in self._engines())
         )
 
-    async def fleet(self) -> Fleet:
-        """Return the processes that execute runs, what waits for them, and the use of limits."""
-
-        def read() -> Fleet:
-            limits, unfinished = limits_in_use(self._project), Counter[RunState]()
-            for engine in self._engines():
-                unfinished.update(engine.store.unfinished())
-            if not self.keeps:
-                return Fleet((), Queue(0), dict(unfinished), (), limits)
-            engine = self.durable()
-            workers, queue = engine.fleet()
-            schedules = schedules_of(self.scheduled(), engine, self._clock())
-            return Fleet(workers, queue, dict(unfinished), schedules, limits)
-
-        return await off_loop(read)
-
     async def stop(self, timeout_s: float, on_hold: Callable[[], None] | None = None) -> None:
         """Stop to execute runs here, for good; the next start or another process continues them.
 
@@ -536,7 +518,6 @@ class Runs:
     answer_sync = sync_of(answer)
     start_sync = sync_of(start)
     may_be_due_sync = sync_of(may_be_due)
-    fleet_sync = sync_of(fleet)
     stop_sync = sync_of(stop)
 
 

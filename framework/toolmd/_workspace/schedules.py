@@ -1,4 +1,4 @@
-"""Start the runs of skills with a Schedule, and show what a fleet of processes has to do."""
+"""Start the runs of skills with a Schedule."""
 
 import datetime as dt
 import logging
@@ -8,12 +8,10 @@ from functools import partial
 from toolmd._skills.engine import Engine
 from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._types.call import Call
-from toolmd._types.fleet import LimitUse, ScheduledSkill
 from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.schedule import last_tick, next_tick
 from toolmd._types.skill import SkillSpec
-from toolmd._workspace.project import Project
 from toolmd.errors import ToolmdError
 
 LATE = dt.timedelta(minutes=1)
@@ -94,35 +92,3 @@ def _between(schedule: str, last: dt.datetime, tick: dt.datetime) -> int:
     while at < tick and missed < MOST_MISSED:
         missed, at = missed + 1, next_tick(schedule, at)
     return missed
-
-
-def schedules_of(
-    specs: Iterable[SkillSpec], engine: Engine, now: dt.datetime
-) -> tuple[ScheduledSkill, ...]:
-    """Return the schedules of skills with their last and next ticks; it blocks."""
-    found = []
-    for spec in specs:
-        schedule = spec.schedule or ""
-        last, following = engine.store.last_tick(spec.name, schedule), next_tick(schedule, now)
-        shown = None if last is None else last.isoformat()
-        found.append(ScheduledSkill(spec.name, schedule, shown, following.isoformat()))
-    return tuple(found)
-
-
-def limits_in_use(project: Project) -> tuple[LimitUse, ...]:
-    """Return the use of the limits that the processes of a project share; it blocks.
-
-    Raises:
-        UnreachableError: The store can't be used.
-    """
-    found = [(tool.name, tool.spec.limits) for tool in project.live.registry.tools.values()]
-    limited = [(n, one) for n, one in found if one.rate or one.max_concurrent or one.quotas]
-    # A project without such limits opens no store for them.
-    use = project.store.limits.use() if limited else {}
-    shown = []
-    for name, limits in limited:
-        last, running = use.get(name, (None, 0))
-        rate = f"{limits.rate.calls} in {limits.rate.per_s:g} s" if limits.rate else None
-        quotas = tuple(map(str, limits.quotas))
-        shown.append(LimitUse(name, rate, last, limits.max_concurrent, running, quotas))
-    return tuple(shown)

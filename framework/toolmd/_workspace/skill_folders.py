@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolmd._export.exported import Exported, Loss
+from toolmd._types.diagnostic import SUFFIXES
 from toolmd._types.registry import BoundSkill
 from toolmd._types.skill import SkillSpec
-from toolmd._types.source import SUFFIXES
 
 SKILL_FILE = "SKILL.md"
 MAX_FILES = 1000

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from toolmd._load.files import links_along
 from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller, Fact
-from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.pending_change import PendingChange
 from toolmd._types.registry import BoundSkill, BoundTool, PluginInfo, Registry
@@ -193,13 +192,6 @@ class Workspace:
             The place of the Python by the name of its tool or skill; empty where it has none.
         """
         return self._project.live.python_at(places)
-
-    @property
-    def overdue_imports(self) -> tuple[str, ...]:
-        """One sentence for each import of the project that exceeded `import_timeout`."""
-        live = self._project.live
-        late = [d.message for d in live.registry.diagnostics if d.code is Code.IMPORT_TIMEOUT]
-        return tuple(dict.fromkeys((*late, *live.snapshot.plugins.imports.overdue)))
 
     @property
     def policy(self) -> str:

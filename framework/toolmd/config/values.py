@@ -24,8 +24,7 @@ from toolmd._types.settings import (
 )
 from toolmd.config.identity import read_facts, read_issuers, read_roles
 from toolmd.config.origin import Origin
-from toolmd.config.servers import read_servers
-from toolmd.config.services import read_services
+from toolmd.config.services import read_servers, read_services
 from toolmd.errors import did_you_mean
 
 Read = Callable[[Any, Origin], Any]
@@ -248,7 +247,6 @@ READERS: Mapping[str, Read] = {
     "serve.head_timeout": _count(1),
     "serve.body_timeout": _count(1),
     "serve.idle_timeout": _count(1),
-    "serve.drain_grace": _number(3600, "a number of seconds from 0 to 3600", zero=True),
     "serve.drain_timeout": _seconds,
     "serve.require_accepted": _flag,
     "check.ignore": _codes,

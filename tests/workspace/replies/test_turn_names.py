@@ -4,9 +4,9 @@ import pytest
 from turn_world import chat, inline
 
 from toolmd._export.targets import export
+from toolmd._types.diagnostic import Source
 from toolmd._types.registry import Bound, Registry
 from toolmd._types.schema import Schema
-from toolmd._types.source import Source
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace.names import Names
 

@@ -21,9 +21,9 @@ from toolmd._cli.upstream import (
     read_live_server,
     texts_of,
 )
+from toolmd._types.diagnostic import SUFFIXES
 from toolmd._types.imported import RESTRICTED, Imported, Note
 from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
-from toolmd._types.source import SUFFIXES
 from toolmd.config import find_project, load_settings
 
 _HELP = "--force overwrites it; --out DIR writes to another folder"
@@ -137,7 +137,7 @@ def _read(kind: str, source: str, folder: Path | None, model: str) -> Import:
 
     found = Import()
     if kind == "text":
-        from toolmd._chat.one_answer import ask_of
+        from toolmd._chat.endpoint import ask_of
         from toolmd._workspace.plugins import settings_here
 
         ask = ask_of(model, settings_here(folder))

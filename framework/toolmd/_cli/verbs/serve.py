@@ -326,8 +326,7 @@ def dev(
     require_server()
     # Check the settings first: the link must not lead to a project that can't be read.
     settings = load_settings(project)
-    # No balancer is in front of it.
-    overrides = {"serve.drain_grace": "0"} | ({"trust_edits": "true"} if trust_edits else {})
+    overrides = {"trust_edits": "true"} if trust_edits else {}
     plan = HttpPlan(
         str(settings.root), overrides, Caller(user, context_of(context)), host, port,
         tuple(ALL_RIGHTS), follow=True, reads_tokens=False,

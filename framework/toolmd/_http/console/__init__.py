@@ -24,7 +24,7 @@ ASSETS = {
 """The files of the console, and their types."""
 PAGES = (
     "/", "/problems", "/tools/{name}", "/skills/{name}", "/pending", "/crises", "/runs",
-    "/runs/{name}", "/fleet", "/audit",
+    "/runs/{name}", "/audit",
 )  # fmt: skip
 """The addresses that the script shows; the API decides what it may show."""
 OPEN_PATHS = frozenset(("/enter", *(f"/assets/{name}" for name in ASSETS)))

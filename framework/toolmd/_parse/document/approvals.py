@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from toolmd._expressions.templates import pieces
+from toolmd._expressions.syntax import pieces
 from toolmd._parse.blocks import Block, Node, Part
 from toolmd._parse.document.definition import Definition
 from toolmd._parse.fields.entries import Fields, name_fields, read_entries

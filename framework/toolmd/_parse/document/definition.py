@@ -23,11 +23,10 @@ from toolmd._parse.scalars import listed
 from toolmd._parse.unread import report_kept
 from toolmd._parse.words import MAX_KEY, fold, heading_text, is_slip, plain, section_title, split
 from toolmd._types.code import Code
-from toolmd._types.definition import Noun
-from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.diagnostic import Diagnostic, Position, Source
 from toolmd._types.identity import Identity
 from toolmd._types.remote import read_operation
-from toolmd._types.source import Position, Source
+from toolmd._types.tool import Noun
 
 _SURE = 6
 """Another name of a section with this many letters is also found if it is misspelt."""

@@ -11,10 +11,10 @@ from toolmd._parse.scalars import UNITS
 from toolmd._parse.words import fold, nearest, plain
 from toolmd._types.approval import Approval
 from toolmd._types.call_spec import CallSpec, Limits, Safety, ToolCallSpec
-from toolmd._types.definition import FileSpec
 from toolmd._types.field import Row, rows_of
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import STEP_KEYS, SkillSpec
+from toolmd._types.tool import FileSpec
 
 
 @dataclass(frozen=True)

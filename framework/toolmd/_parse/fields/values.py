@@ -26,9 +26,8 @@ from toolmd._types.call import fact_name
 from toolmd._types.call_spec import keyword_of, language_and_word
 from toolmd._types.code import Code
 from toolmd._types.field import EXACT, Row
-from toolmd._types.hours import hours_of
 from toolmd._types.remote import METHODS, read_operation, read_remote_tool
-from toolmd._types.schedule import cron_text
+from toolmd._types.schedule import cron_text, hours_of
 from toolmd.errors import did_you_mean
 
 ValueReader = Callable[[Page, Row, Node], Any]

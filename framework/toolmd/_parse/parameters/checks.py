@@ -23,7 +23,7 @@ from toolmd._types.field import Row
 from toolmd._types.model_view import unknown_fields
 from toolmd._types.schema import UPPER, Parameter, Schema
 from toolmd._validation import pattern_fault, problems
-from toolmd._validation.identity import identity
+from toolmd._validation.keywords import identity
 
 _BOUNDED = re.compile(r"\.\.|…|[<>≤≥=]|^\d+$|^[(\[][\d., ]+[)\]]$")
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from toolmd._expressions.templates import closing_brace
+from toolmd._expressions.syntax import closing_brace
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, mark_of
 from toolmd._parse.fields.entries import Unread

@@ -11,9 +11,8 @@ from toolmd._parse.skill import parse_skill
 from toolmd._parse.tool import parse_tool
 from toolmd._parse.words import comments, fold, heading_text
 from toolmd._parse.writing.texts import skill_text, tool_text
-from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.diagnostic import SUFFIXES, Diagnostic
 from toolmd._types.skill import SkillSpec
-from toolmd._types.source import SUFFIXES
 from toolmd._types.tool import ToolSpec
 
 AnyDefinition = ToolSpec | SkillSpec

@@ -23,6 +23,7 @@ from toolmd._parse.writing.fields import (
 )
 from toolmd._types.approval import Approval, lasting
 from toolmd._types.call_spec import Given, Limits, Safety, seconds
+from toolmd._types.diagnostic import Source
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
     STEP_KEYS,
@@ -39,7 +40,6 @@ from toolmd._types.skill import (
     value_text,
     way_json,
 )
-from toolmd._types.source import Source
 from toolmd._types.tool import Example, ToolSpec
 
 _LINE = 88

@@ -7,11 +7,11 @@ const { site } = pages;
 const PAGES = [
   [/^\/$/, pages.catalogue, "Catalogue", "/"], [/^\/tools\/([^/]+)$/, pages.tool], [/^\/skills\/([^/]+)$/, pages.skill],
   [/^\/pending$/, pages.pending, "Pending", "/pending"], [/^\/crises$/, pages.crises, "Crises", "/crises"], [/^\/runs$/, pages.runs, "Runs", "/runs"], [/^\/runs\/(.+)$/, pages.run],
-  [/^\/fleet$/, pages.fleet, "Fleet", "/fleet"], [/^\/audit$/, pages.audit, "Audit", "/audit"], [/^\/problems$/, pages.problems, "Problems", "/problems"],
+  [/^\/audit$/, pages.audit, "Audit", "/audit"], [/^\/problems$/, pages.problems, "Problems", "/problems"],
 ];
 const main = document.getElementById("main"), feedLine = document.getElementById("feed");
 const badgeOf = { Catalogue: () => api("changes").then((some) => some.length), Pending: () => api("pending?limit=51").then((some) => (some.length > 50 ? "50+" : some.length)), Crises: () => api("crises").then((some) => some.length), Problems: () => api("diagnostics").then((some) => some.filter((one) => one.severity === "error").length) };
-let turn = 0, hasFleet = false, feed = null, timer = null, rests = 0;
+let turn = 0, feed = null, timer = null, rests = 0;
 
 /** Show the page of the address; what a person typed or opened meanwhile is not replaced by an update. */
 site.show = async (isUpdate = false) => {
@@ -56,10 +56,10 @@ function isBusy() {
   return isForm() && [...main.querySelectorAll("form.try .fields :is(input, textarea, select)")].some((one) => one.value);
 }
 
-/** Show the menu with its numbers; Crises and Fleet stand only where a project has them. */
+/** Show the menu with its numbers; Crises stands only where a project has any. */
 async function margin() {
   const numbers = Object.fromEntries(await Promise.all(Object.entries(badgeOf).map(async ([word, ask]) => [word, await ask().catch(() => 0)])));
-  const items = PAGES.filter(([, , word]) => word && (word !== "Crises" || numbers.Crises) && (word !== "Fleet" || hasFleet));
+  const items = PAGES.filter(([, , word]) => word && (word !== "Crises" || numbers.Crises));
   document.getElementById("nav").replaceChildren(...items.map(([path, , word, href]) => el("li", {}, el("a", { href, "aria-current": path.test(location.pathname) ? "page" : null }, word,
     numbers[word] ? el("span", { class: `badge is-${["Crises", "Problems"].includes(word) ? "danger" : "guard"}` }, numbers[word]) : null))));
 }
@@ -112,8 +112,6 @@ try {
   if (location.pathname === "/enter") await enter();
   site.who = await api("caller");
   document.getElementById("project").textContent = site.who.project;
-  const shared = await api("fleet").catch(() => null);
-  hasFleet = Boolean(shared && (shared.workers.length > 1 || shared.schedules.length));
   await site.show();
   follow();
 } catch (error) {

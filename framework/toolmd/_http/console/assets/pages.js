@@ -323,12 +323,3 @@ export async function crises() {
     found.length ? table("Crises", ["Conversation", "User", "Heard last", "Flag"], found.map((one) => [code(one.conversation), one.user ?? "not signed in", clock(one.since),
       button("Clear", () => act(place, async () => { await api("crises/clear", { conversation: one.conversation, user: one.user }); await site.show(); announce(`${one.conversation}: the crisis flag is cleared.`); return []; }), "is-small is-danger")])) : null];
 }
-
-export async function fleet() {
-  const one = await api("fleet");
-  return [head("Fleet", "The processes that share this project's store, and the work that waits for them."),
-    facts({ "In the queue": String(one.queue.waiting), ...Object.fromEntries(Object.entries(one.runs).map(([state, number]) => [`Runs ${state}`, String(number)])) }),
-    el("section", { class: "block" }, el("h2", {}, "Workers"), one.workers.length ? table("Workers", ["Process", "State", "Executes"], one.workers.map((worker) => [code(worker.name), status(worker.alive ? "done" : "failed", worker.alive ? "alive" : "gone", "standing"), many(worker.runs, "run")])) : empty("No process has executed durable runs yet: ", code("toolmd worker"), " starts one.")),
-    el("section", { class: "block" }, el("h2", {}, "Shared limits"), one.limits.length ? table("Shared limits", ["Tool", "Rate", "Runs now", "Quotas"], one.limits.map((limit) => [link(`/tools/${limit.tool}`, code(limit.tool)), limit.rate ?? "", limit.max_concurrent ? `${limit.running} of ${limit.max_concurrent} at once` : "", limit.quotas.join(", ")])) : empty("No tool has a Rate, Max Concurrent or Quota.")),
-    el("section", { class: "block" }, el("h2", {}, "Schedules"), one.schedules.length ? table("Schedules", ["Skill", "Schedule", "Last", "Next"], one.schedules.map((plan) => [link(`/skills/${plan.skill}`, code(plan.skill)), code(plan.schedule), clock(plan.last), clock(plan.next)])) : empty("No skill runs by itself."))];
-}

@@ -1,7 +1,7 @@
 """Move a visit to the first day with room, as near to its old hour as possible."""
 
 import asyncio
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from toolmd import Context, Result, SkillResult
@@ -50,30 +50,22 @@ def _ahead(visits: list[dict[str, Any]], booking_id: str) -> dict[str, Any] | No
 
 
 def _nearest_first(slots: list[dict[str, Any]], old: str) -> list[dict[str, Any]]:
-    def distance(slot: dict[str, Any]) -> timedelta:
-        return abs(_time_of_day(slot["datetime"]) - _time_of_day(old))
+    def minute(moment: str) -> int:
+        at = datetime.fromisoformat(moment)
+        return at.hour * 60 + at.minute
 
-    return sorted(slots, key=distance)
-
-
-def _time_of_day(moment: str) -> timedelta:
-    at = datetime.fromisoformat(moment)
-    return timedelta(hours=at.hour, minutes=at.minute)
+    return sorted(slots, key=lambda slot: abs(minute(slot["datetime"]) - minute(old)))
 
 
 async def _tell(context: Context, visit: dict[str, Any], parent_phone: str) -> SkillResult:
-    names = visit["child_names"]
-    details = f"{visit['time']} on {visit['date']} for {' and '.join(names)}"
+    details = f"{visit['time']} on {visit['date']} for {' and '.join(visit['child_names'])}"
     text = await context.call(
         "send_confirmation_sms", {"phone_number": parent_phone, "appointment_details": details}
     )
     told = "" if text.success else " The text to the parent could not be sent."
-    data = {
-        "appointmentId": visit["booking_id"],
-        "datetime": visit["datetime"],
-        "time": visit["time"],
-        "childNames": names,
-    }
+    names = {"booking_id": "appointmentId", "datetime": "datetime", "time": "time",
+             "child_names": "childNames"}  # fmt: skip
+    data = {name: visit[known] for known, name in names.items()}
     return SkillResult(success=True, message=f"Moved to {details}.{told}", data=data)
 
 

@@ -4,10 +4,11 @@ import shutil
 from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from tools_md._clinic.clock import StoppedClock
-from tools_md._clinic.insurer import ELIGIBILITY_URL
+from tools_md._clinic.insurer import ELIGIBILITY_URL, EligibilityService, make_server
 from tools_md._clinic.seed import seed
 from tools_md._clinic.store import FILE, NOW, Clinic
 
@@ -61,3 +62,14 @@ def workspace(clinic: Clinic, monday: None, tmp_path: Path) -> Iterator[Workspac
         ROOT, overrides={"state": str(tmp_path / "state"), "plugins": []}
     ) as opened:
         yield opened
+
+
+@pytest.fixture
+def insurer() -> Iterator[EligibilityService]:
+    """Run the demonstration's insurer in a thread."""
+    with make_server(0) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        thread.start()
+        yield EligibilityService(f"http://127.0.0.1:{server.server_port}")
+        server.shutdown()
+        thread.join()

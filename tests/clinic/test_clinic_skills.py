@@ -6,7 +6,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 import pytest
-from tools_md._clinic.insurer import ELIGIBILITY_URL, running
+from tools_md._clinic.insurer import ELIGIBILITY_URL
 
 from toolmd import Workspace
 
@@ -182,10 +182,9 @@ def test_an_unknown_family_is_reported(workspace):
     assert "P-9999" in result.message
 
 
-def test_an_insured_visit_is_booked_with_its_plan_noted(workspace, clinic, monkeypatch):
-    with running() as service:
-        monkeypatch.setenv(ELIGIBILITY_URL, service.url)
-        result = workspace.run_sync("schedule_insured_visit", RIVERA, ask=yes)
+def test_an_insured_visit_is_booked_with_its_plan_noted(workspace, clinic, monkeypatch, insurer):
+    monkeypatch.setenv(ELIGIBILITY_URL, insurer.url)
+    result = workspace.run_sync("schedule_insured_visit", RIVERA, ask=yes)
     assert result.success, result
     assert result.data == {
         "appointmentId": "A-1012",
@@ -210,12 +209,13 @@ def test_an_insured_visit_is_booked_with_its_plan_noted(workspace, clinic, monke
         ("P-1005", "The policy ended on 2020-06-30."),
     ],
 )
-def test_a_family_without_cover_is_not_booked(workspace, clinic, monkeypatch, patient, said):
+def test_a_family_without_cover_is_not_booked(
+    workspace, clinic, monkeypatch, insurer, patient, said
+):
     before = upcoming(clinic, patient)
-    with running() as service:
-        monkeypatch.setenv(ELIGIBILITY_URL, service.url)
-        asked = {**RIVERA, "patientId": patient, "numChildren": 1}
-        result = workspace.run_sync("schedule_insured_visit", asked, ask=yes)
+    monkeypatch.setenv(ELIGIBILITY_URL, insurer.url)
+    asked = {**RIVERA, "patientId": patient, "numChildren": 1}
+    result = workspace.run_sync("schedule_insured_visit", asked, ask=yes)
     assert not result.success
     assert said in result.message
     assert upcoming(clinic, patient) == before

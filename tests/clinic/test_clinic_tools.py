@@ -1,14 +1,12 @@
 """Each tool's function on a real store, with the context handed in."""
 
 import asyncio
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import date, datetime
 from types import SimpleNamespace
 
 import httpx
 import pytest
-from tools_md._clinic.insurer import EligibilityService, running
+from tools_md._clinic.insurer import EligibilityService
 from tools_md._clinic.outbox import Notifier
 from tools_md.appointment.visits import (
     book_appointment,
@@ -140,34 +138,19 @@ def test_the_clinic_returns_its_hours_services_preparation_and_address(empty_cli
     assert get_directions()["address"].endswith("TX 75069")
 
 
-@dataclass
-class Insurer:
-    service: EligibilityService
-    http: httpx.AsyncClient
-
-    async def ask(self, provider, member, day=WEDNESDAY):
-        context = SimpleNamespace(http=self.http)
-        return await check_insurance_eligibility(
-            provider, member, day, service=self.service, context=context
-        )
-
-
-@asynccontextmanager
-async def insurer(url=None):
-    async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
-        if url is not None:
-            yield Insurer(EligibilityService(url), http)
-            return
-        with running() as service:
-            yield Insurer(service, http)
-
-
-def test_the_insurer_covers_a_member_of_a_plan():
+def covered(service, provider, member, day=WEDNESDAY, transport=None):
     async def ask():
-        async with insurer() as confirmations:
-            return await confirmations.ask("Lone Star Dental", "LSD-204418")
+        async with httpx.AsyncClient(trust_env=False, timeout=60, transport=transport) as http:
+            context = SimpleNamespace(http=http)
+            return await check_insurance_eligibility(
+                provider, member, day, service=service, context=context
+            )
 
-    assert asyncio.run(ask()) == {
+    return asyncio.run(ask())
+
+
+def test_the_insurer_covers_a_member_of_a_plan(insurer):
+    assert covered(insurer, "Lone Star Dental", "LSD-204418") == {
         "eligible": True,
         "service_date": "2026-03-04",
         "plan": "Family Plus",
@@ -177,31 +160,21 @@ def test_the_insurer_covers_a_member_of_a_plan():
     }
 
 
-def test_the_insurer_says_why_a_member_is_not_covered():
-    async def ask():
-        async with insurer() as confirmations:
-            return [
-                (await confirmations.ask("Bluebonnet Health", "BBH-55-0083"))["reason"],
-                (await confirmations.ask("Bluebonnet Health", "BBH-55-0083", date(2020, 6, 30)))[
-                    "reason"
-                ],
-                (await confirmations.ask("Lone Star Dental", "BBH-55-0083"))["reason"],
-            ]
-
-    assert asyncio.run(ask()) == [
-        "The policy ended on 2020-06-30.",
-        "",
-        "Lone Star Dental has no member BBH-55-0083.",
-    ]
+@pytest.mark.parametrize(
+    ("provider", "day", "reason"),
+    [
+        ("Bluebonnet Health", WEDNESDAY, "The policy ended on 2020-06-30."),
+        ("Bluebonnet Health", date(2020, 6, 30), ""),
+        ("Lone Star Dental", WEDNESDAY, "Lone Star Dental has no member BBH-55-0083."),
+    ],
+)
+def test_the_insurer_says_why_a_member_is_not_covered(insurer, provider, day, reason):
+    assert covered(insurer, provider, "BBH-55-0083", day)["reason"] == reason
 
 
 def test_a_silent_insurer_is_reported():
-    async def ask():
-        async with insurer("http://127.0.0.1:1") as confirmations:
-            await confirmations.ask("Lone Star Dental", "LSD-204418")
-
     with pytest.raises(ToolError, match="did not answer") as caught:
-        asyncio.run(ask())
+        covered(EligibilityService("http://127.0.0.1:1"), "Lone Star Dental", "LSD-204418")
     assert caught.value.code == "eligibility_unreachable"
 
 
@@ -217,12 +190,8 @@ def test_a_silent_insurer_is_reported():
     ],
 )
 def test_an_invalid_answer_of_the_insurer_is_not_a_coverage(response, what):
-    async def ask():
-        transport = httpx.MockTransport(lambda _: response)
-        async with httpx.AsyncClient(transport=transport) as http:
-            confirmations = Insurer(EligibilityService("http://127.0.0.1"), http)
-            await confirmations.ask("Lone Star Dental", "LSD-204418")
-
+    transport = httpx.MockTransport(lambda _: response)
+    service = EligibilityService("http://127.0.0.1")
     with pytest.raises(ToolError, match=what) as caught:
-        asyncio.run(ask())
+        covered(service, "Lone Star Dental", "LSD-204418", transport=transport)
     assert caught.value.code == "eligibility_failed"

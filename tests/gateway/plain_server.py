@@ -50,6 +50,17 @@ def half(message, arguments):
     answer(message, {"content": [{"type": "text", "text": "done"}]})
 
 
+def odd_bytes(message, arguments):
+    start = b'{"jsonrpc":"2.0","id":%s,' % json.dumps(message["id"]).encode()
+    os.write(1, start + b'"result":{"content":[{"type":"text","text":"\xff\xfe"}]}}\n')
+
+
+def digits(message, arguments):
+    number = json.dumps(message["id"])
+    result = f'{{"content":[],"structuredContent":{{"n":{"9" * 5000}}}}}'
+    write(f'{{"jsonrpc":"2.0","id":{number},"result":{result}}}')
+
+
 def reach(message, arguments):
     how, _, place = arguments["text"].partition(" ")
     try:
@@ -135,6 +146,7 @@ def end(who):
 
 SPECIAL = {
     "huge": huge, "deep": deep, "noise": noise, "half": half, "reach": reach, "ask": ask,
+    "bytes": odd_bytes, "digits": digits,
     "ask_twice": ask_twice, "report": report, "kill": kill, "announce": announce,
 }  # fmt: skip
 

@@ -45,10 +45,8 @@ def test_a_malformed_output_schema_affects_no_other_tool(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ({"result": {"content": [{"type": "hologram"}]}}, "ran, but its answer does not follow"),
         ({"result": {}}, "ran, but its answer does not follow"),
         ({"result": None}, "ran, but its answer does not follow"),
-        ({"result": {"content": [{"type": "text", "text": "cut \ud83d"}]}}, "ran, but its answer"),
         ({"error": {"code": -32000, "message": "no quota"}}, "with an error: no quota"),
         ({"error": "no quota"}, "with an error: one that can't be read"),
     ],
@@ -61,6 +59,58 @@ def test_an_answer_that_is_no_result_tells_that_it_came(
 
     assert result.outcome == "failed"
     assert message in result.error.message
+
+
+PNG = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
+PICTURE = {"type": "image", "media_type": "image/png", "bytes": 8}
+CUT = "U+FFFD stands for a character that can't be read."
+UNKNOWN = [{"type": "hologram"}, {"type": "text", "text": "b"}, {"type": "hologram"}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "data", "notes"),
+    [
+        ({"content": [{"type": "text", "text": "cut \ud83d"}]}, "cut \ufffd", [CUT]),
+        ({"content": [{"type": "text", "text": "\U0001f600 \\ud83d"}]}, "\U0001f600 \\ud83d", []),
+        ({"content": [], "structuredContent": {"a\ude00": ["\ud83dx"]}},
+         {"a\ufffd": ["\ufffdx"]}, [CUT]),
+        ({"content": [{"type": "text", "text": "a"}, *UNKNOWN]}, "a\nb",
+         ["Content of unknown kinds is left out: 2 hologram."]),
+        ({"content": [PNG, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}, PNG]},
+         [{"part": 1, **PICTURE}, "a\nb", {"part": 2, **PICTURE}], []),
+        ({"content": [{"type": "text", "text": "a"}, PNG], "structuredContent": {"n": 1}},
+         [{"n": 1}, {"part": 1, **PICTURE}], []),
+    ],
+)  # fmt: skip
+def test_what_can_be_read_of_a_result_comes_in_its_order_with_a_note_on_the_rest(
+    tmp_path: Path, answer: dict[str, Any], data: Any, notes: list[str]
+) -> None:
+    with project_of(tmp_path, {"odd": {"result": answer}}).open() as workspace:
+        result = called(workspace, "odd")
+
+    assert (result.outcome, result.data, [*result.notes]) == ("ok", data, notes)
+
+
+def test_an_error_without_words_is_told_by_its_content(tmp_path: Path) -> None:
+    answer = {"content": [], "structuredContent": {"reason": "no stock"}, "isError": True}
+    with project_of(tmp_path, {"odd": {"result": answer}}).open() as workspace:
+        result = called(workspace, "odd")
+
+    assert result.error.message == '{"reason": "no stock"}'
+
+
+@pytest.mark.parametrize(("name", "outcome"), [("bytes", "ok"), ("digits", "failed")])
+def test_an_answer_of_odd_bytes_or_digits_is_not_waited_for(
+    tmp_path: Path, name: str, outcome: str
+) -> None:
+    with Guarded(tmp_path / "p", name).open() as workspace:
+        result = called(workspace, name)
+
+    assert result.outcome == outcome
+    if outcome == "ok":
+        assert (result.data, [*result.notes]) == ("\ufffd\ufffd", [CUT])
+    else:
+        assert "its answer does not follow the protocol" in result.error.message
 
 
 def test_no_secret_is_in_an_error_of_the_protocol(

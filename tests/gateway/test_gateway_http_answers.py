@@ -39,6 +39,14 @@ class Handler(BaseHTTPRequestHandler):
             case "tools/call" if params["name"] == "huge":
                 token = json.dumps(params["_meta"]["progressToken"])
                 self._write(200, "text/event-stream", REPORT % (token, "0" * 400))
+            case "tools/call" if "text" in params["arguments"]:
+                text = {"type": "text", "text": "cut \ud83d"}
+                result = {"content": [text, {"type": "hologram"}]}
+                answer = {"jsonrpc": "2.0", "id": message["id"], "result": result}
+                if params["arguments"]["text"] == "stream":
+                    self._write(200, "text/event-stream", f"data: {json.dumps(answer)}\n\n")
+                else:
+                    self._write(200, "application/json", json.dumps(answer))
             case "tools/call":
                 self._answer(message, {"content": [{"type": "text", "text": "done"}]})
             case _:
@@ -80,3 +88,16 @@ def test_a_report_that_the_client_can_not_read_costs_no_later_call(
     assert (first.outcome, first.data) == ("ok", "done")
     assert huge.outcome == "unknown"
     assert (after.outcome, after.data) == ("ok", "done")
+
+
+@pytest.mark.parametrize("kind", ["stream", "json"])
+def test_half_a_letter_and_an_unknown_part_cost_themselves_only(
+    tmp_path: Path, url: str, kind: str
+) -> None:
+    project = Guarded(tmp_path / "p", "echo")
+    (project.root / "toolmd.toml").write_text(f'[servers.plain]\nurl = "{url}"\n')
+    with project.open() as workspace:
+        result = called(workspace, "echo", text=kind)
+
+    assert (result.outcome, result.data) == ("ok", "cut \ufffd")
+    assert len(result.notes) == 2

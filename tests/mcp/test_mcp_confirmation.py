@@ -106,6 +106,17 @@ def test_an_edit_that_does_not_fit_is_asked_again_with_the_reason(
     assert len(reminders()) == 1
 
 
+def test_a_form_that_did_not_fit_and_is_closed_does_not_blame_the_model(
+    client: MakeClient, workspace: Workspace, reminders: Any
+) -> None:
+    result = call(client({"title": "Tea", "hour": 99}, "cancel"))
+
+    assert code(result) == "confirmation_required"
+    assert "hour must be" not in result.content[0].text
+    assert len(workspace.confirmations.pending_sync()) == 1
+    assert reminders() == []
+
+
 def test_a_form_adds_no_argument(client: MakeClient, reminders: Any) -> None:
     call(client({"admin": True}, "decline"))
 

@@ -17,6 +17,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
+JSON = "application/json"
+ODD = {
+    "nan": (JSON, b'{"a": NaN, "b": 1}'),
+    "digits": (JSON, b'{"a": ' + b"9" * 5000 + b"}"),
+    "half": (JSON, b'{"a": "x\\ud83d"}'),
+    "bom": (JSON, b'\xef\xbb\xbf{"a": 1}'),
+    "latin": (f"{JSON}; charset=iso-8859-1", '{"a": "é"}'.encode("latin-1")),
+    "unknown": (f"{JSON}; charset=base64", '{"a": "é"}'.encode()),
+    "utf16": (JSON, '{"a": "é"}'.encode("utf-16")),
+    "bytes": (JSON, b'{"a": "\xff"}'),
+    "latin-text": ('text/plain; charset="latin1"', "é".encode("latin-1")),
+    "broken": (JSON, b'{"a": '),
+}
+
 
 class EchoService:
     """Answers with what it received; some paths answer otherwise."""
@@ -68,8 +82,8 @@ class EchoService:
                 return Response(status_code=204)
             case "image":
                 return Response(b"\x89PNG\xff", media_type="image/png")
-            case "nan":
-                return Response(b"[NaN]", media_type="application/json")
+            case kind if kind in ODD:
+                return Response(ODD[kind][1], headers={"content-type": ODD[kind][0]})
             case "zipped":
                 return Response(b"\x1f\x8b", headers={"content-encoding": "gzip"})
             case status:

@@ -289,8 +289,7 @@ def test_the_service_receives_exactly_the_arguments(
     [
         ("redirect", "302"),
         ("huge", "more than 8,388,608 bytes"),
-        ("image", "image/png"),
-        ("nan", "JSON"),
+        ("broken", "JSON that can't be read"),
         ("zipped", "compressed"),
         ("404", "The service answered 404: no luck yyy"),
         ("500", "The service answered 500"),
@@ -309,6 +308,37 @@ def test_an_answer_that_is_no_result_is_a_failure_that_says_why(
     assert said in result.error.message
     assert len(result.error.message) < 700
     assert not any("path" in seen for seen in service.received)
+
+
+BYTES = "U+FFFD stands for bytes that are no character."
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "notes"),
+    [
+        ("nan", {"a": None, "b": 1}, ["NaN or Infinity became null in data.a."]),
+        ("digits", {"a": None}, ["NaN or Infinity became null in data.a."]),
+        ("half", {"a": "x\ufffd"}, ["An unpaired surrogate became U+FFFD in data.a."]),
+        ("bom", {"a": 1}, []),
+        ("latin", {"a": "é"}, []),
+        ("unknown", {"a": "é"}, []),
+        ("utf16", {"a": "é"}, []),
+        ("bytes", {"a": "\ufffd"}, [BYTES]),
+        ("latin-text", "é", []),
+        ("image", {"part": 1, "type": "image", "media_type": "image/png", "bytes": 5}, []),
+    ],
+)
+def test_an_answer_is_read_as_its_service_wrote_it(
+    tmp_path: Path, service: EchoService, kind: str, data: Any, notes: list[str]
+) -> None:
+    project = made(tmp_path, service)
+    project.tool("ask", f"http GET /answer/{kind}", {})
+
+    result = call(project, "ask", {})
+
+    assert result.success, result.error
+    told = [one for one in result.notes if "what the tool's file says" not in one]
+    assert (result.data, told) == (data, notes)
 
 
 def test_text_and_nothing_are_results(tmp_path: Path, service: EchoService) -> None:

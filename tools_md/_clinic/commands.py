@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -84,17 +84,12 @@ def outbox_command(ctx: typer.Context, *, project: Project = None, as_json: Json
 
 @app.command("insurer")
 def insurer_command(
-    port: Annotated[int, typer.Option(help="The port on 127.0.0.1; 0 takes a free one.")] = (
-        DEFAULT_PORT
-    ),
+    port: Annotated[int, typer.Option(help="Of 127.0.0.1; 0 takes a free one.")] = DEFAULT_PORT,
 ) -> None:
     """Run the eligibility service that check_insurance_eligibility asks, until Ctrl-C."""
-    with make_server(port) as server:
+    with suppress(KeyboardInterrupt), make_server(port) as server:
         typer.echo(f"http://127.0.0.1:{server.server_port}")
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            typer.echo("Stopped.")
+        server.serve_forever()
 
 
 @contextmanager

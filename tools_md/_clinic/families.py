@@ -37,11 +37,10 @@ class Families:
     def get(self, patient_id: str) -> Data:
         """Return a family; its children in the order in which they are due."""
         now = self._clock.now()
+        asked = {"patient": patient_id, "now": now.isoformat()}
         with self._database.reading() as db:
             row = require_patient(db, patient_id)
-            children = db.execute(
-                _CHILDREN, {"patient": patient_id, "now": now.isoformat()}
-            ).fetchall()
+            children = db.execute(_CHILDREN, asked).fetchall()
         insurance = {name: row[name] for name in ("insurance_provider", "member_id")}
         return {
             "patient_id": row["id"],
@@ -61,19 +60,16 @@ class Families:
         """Add a family and its children; a parent with the same number is on file already."""
         provider, member = insurance or (None, None)
         with self._database.writing() as db:
-            known = db.execute(
-                "SELECT id FROM patient WHERE parent_name = ? COLLATE NOCASE AND phone_number = ?",
-                (parent_name, phone_number),
-            ).fetchone()
-            if known is None:
-                (last,) = db.execute(
-                    "SELECT max(CAST(substr(id, 3) AS INTEGER)) FROM patient"
-                ).fetchone()
-                patient_id = f"P-{max(last or 0, 1000) + 1}"
-                row = (patient_id, parent_name, phone_number, provider, member)
-                db.execute("INSERT INTO patient VALUES (?, ?, ?, ?, ?)", row)
-            else:
-                patient_id = known["id"]
+            query = (
+                "SELECT id FROM patient WHERE parent_name = ? COLLATE NOCASE AND phone_number = ?"
+            )
+            known = db.execute(query, (parent_name, phone_number)).fetchone()
+            query = (
+                "SELECT max(1000, coalesce(max(CAST(substr(id, 3) AS INTEGER)), 0)) FROM patient"
+            )
+            patient_id = known["id"] if known else f"P-{db.execute(query).fetchone()[0] + 1}"
+            row = (patient_id, parent_name, phone_number, provider, member)
+            db.execute("INSERT OR IGNORE INTO patient VALUES (?, ?, ?, ?, ?)", row)
             for child in children:
                 _add_child(db, patient_id, child)
         return self.get(patient_id)
@@ -118,9 +114,8 @@ def children_named(
 ) -> list[sqlite3.Row]:
     """Return the family's children of these names, in that order; case does not matter."""
     require_patient(db, patient_id)
-    rows = db.execute(
-        "SELECT id, name FROM child WHERE patient_id = ? ORDER BY birth_date, id", (patient_id,)
-    ).fetchall()
+    query = "SELECT id, name FROM child WHERE patient_id = ? ORDER BY birth_date, id"
+    rows = db.execute(query, (patient_id,)).fetchall()
     by_name = {row["name"].casefold(): row for row in rows}
     found: list[sqlite3.Row] = []
     for name in names:

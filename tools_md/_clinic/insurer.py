@@ -1,12 +1,9 @@
 """Run a demonstration insurer, which answers eligibility requests over HTTP."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any, Final, NamedTuple
 
 DEFAULT_PORT: Final = 8765
@@ -59,19 +56,6 @@ def answer(asked: dict[str, Any]) -> dict[str, Any]:
 def make_server(port: int) -> ThreadingHTTPServer:
     """Open the service on 127.0.0.1; port 0 uses a free one."""
     return ThreadingHTTPServer(("127.0.0.1", port), _Desk)
-
-
-@contextmanager
-def running(port: int = 0) -> Iterator[EligibilityService]:
-    """Run the service in a thread for the duration of the block."""
-    with make_server(port) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        thread.start()
-        try:
-            yield EligibilityService(f"http://127.0.0.1:{server.server_port}")
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 class _Desk(BaseHTTPRequestHandler):

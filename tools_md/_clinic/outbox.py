@@ -28,11 +28,12 @@ class Outbox:
         with self._database.writing() as db:
             row = db.execute("SELECT * FROM message WHERE idempotency_key = ?", (key,)).fetchone()
             if row is None:
-                row = db.execute(
+                query = (
                     "INSERT INTO message (phone_number, body, status, written_at, "
-                    "idempotency_key) VALUES (?, ?, 'queued', ?, ?) RETURNING *",
-                    (phone_number, body, self._clock.now().isoformat(), key),
-                ).fetchone()
+                    "idempotency_key) VALUES (?, ?, 'queued', ?, ?) RETURNING *"
+                )
+                values = (phone_number, body, self._clock.now().isoformat(), key)
+                row = db.execute(query, values).fetchone()
             return _message(row)
 
     def mark(self, message_id: str, status: str) -> None:

@@ -9,6 +9,7 @@ import base64
 import binascii
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import lru_cache
@@ -20,36 +21,71 @@ from toolmd._validation.keywords import PatternError, identity, whole_match
 from toolmd.errors import ToolError
 
 _MAX_ERROR = 2_000
+LEFT_OUT = "toolmd/left-out"
+"""The key below `_meta` of a result with the kinds of its content that nobody knows."""
+KINDS = frozenset(("text", "image", "audio", "resource", "resource_link"))
+"""The kinds of content."""
 
 Hide = Callable[[str], str]
 
 
-def value_of(result: Any, call_spec: ToolCallSpec, hide: Hide) -> Any:
-    """Return the value of a CallToolResult; raises ToolError for one that tells of an error."""
-    texts, files = [], []
-    for block in result.content:
-        kind = block.type
-        if kind == "text":
-            texts.append(hide(block.text))
-        elif kind in {"image", "audio"}:
-            files.append(_file(block.data, block.mime_type, ""))
-        elif kind == "resource":
-            resource = block.resource
-            if getattr(resource, "text", None) is not None:
-                texts.append(hide(resource.text))
-            else:
-                files.append(_file(resource.blob, resource.mime_type, str(resource.uri)))
-        elif kind == "resource_link":
-            texts.append(hide(f"{block.name}: {block.uri}"))
+def value_of(result: Any, call_spec: ToolCallSpec, hide: Hide, note: Callable[[str], None]) -> Any:
+    """Return the value of a CallToolResult; raises ToolError for one that tells of an error.
+
+    `note` takes what could not be read of it.
+    """
+    parts = list(_parts_of(result, hide))
+    texts = [part for part in parts if isinstance(part, str)]
+    files = [part for part in parts if not isinstance(part, str)]
+    structured = without_secrets(result.structured_content, hide)
+    if left_out := (result.meta or {}).get(LEFT_OUT):
+        kinds = ", ".join(f"{times} {kind}" for kind, times in Counter(left_out).items())
+        note(f"Content of unknown kinds is left out: {kinds}.")
+    if "\ufffd" in json.dumps([texts, structured], ensure_ascii=False, default=str):
+        note("U+FFFD stands for a character that can't be read.")
     if result.is_error:
-        said = "\n".join(texts).strip() or "The server's tool failed without saying why."
-        raise ToolError(said[:_MAX_ERROR])
-    value = _value(without_secrets(result.structured_content, hide), texts, call_spec)
+        said = "\n".join(texts).strip()
+        if not said and structured is not None:
+            said = json.dumps(structured, ensure_ascii=False, default=str)
+        raise ToolError(said[:_MAX_ERROR] or "The server's tool failed without saying why.")
+    value = _value(structured, texts, call_spec)
     if not files:
         return value
     if value is None or value == "":
         return files[0] if len(files) == 1 else files
-    return [value, *files]
+    # The parts in the order of the server; a value of its own comes first.
+    return parts if value == "\n".join(texts) else [value, *files]
+
+
+def _parts_of(result: Any, hide: Hide) -> Iterator[str | File]:
+    """Yield the content of a result in its order, texts that follow each other as one."""
+    waiting: list[str] = []
+    for block in result.content:
+        found = _part_of(block)
+        if isinstance(found, str):
+            waiting.append(hide(found))
+            continue
+        if waiting:
+            yield "\n".join(waiting)
+            waiting = []
+        yield found
+    if waiting:
+        yield "\n".join(waiting)
+
+
+def _part_of(block: Any) -> str | File:
+    match block.type:
+        case "text":
+            return str(block.text)
+        case "resource_link":
+            return f"{block.name}: {block.uri}"
+        case "resource" if getattr(block.resource, "text", None) is not None:
+            return str(block.resource.text)
+        case "resource":
+            one = block.resource
+            return _file(one.blob, one.mime_type, str(one.uri))
+        case _:
+            return _file(block.data, block.mime_type, "")
 
 
 def without_secrets(value: Any, hide: Hide) -> Any:

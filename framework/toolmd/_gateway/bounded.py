@@ -1,6 +1,7 @@
 """Open an HTTP client whose answers are bounded, and that stays at one origin."""
 
 import json
+import math
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -10,6 +11,7 @@ import httpx2
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
 from toolmd._gateway.errors import GONE
+from toolmd._gateway.stdio import readable
 
 _SESSION = "mcp-session-id"
 """The header that names the session of a request."""
@@ -18,17 +20,20 @@ _SESSION = "mcp-session-id"
 class _Bounded(httpx2.AsyncByteStream):
     """A body that fails once it is too long; a stream of events has a bound for each event."""
 
-    def __init__(self, body: Any, most: int) -> None:
+    def __init__(self, body: Any, most: float) -> None:
         self._body = body
         self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
+        size, rest = 0, b""
         async for chunk in self._body:
             size += len(chunk)
             if size > self._most:
                 raise httpx2.ReadError(f"the server answered with more than {self._most:,} bytes")
-            yield chunk
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                yield readable(line) + b"\n"
+        yield readable(rest)
 
     async def aclose(self) -> None:
         """Close the body."""
@@ -49,8 +54,8 @@ class _OneOrigin(httpx2.AsyncHTTPTransport):
             raise httpx2.ConnectError("the server leads to another host, which is not followed")
         response = await super().handle_async_request(request)
         kind = response.headers.get("content-type", "").lower()
-        if not kind.startswith("text/event-stream"):
-            response.stream = _Bounded(response.stream, self._most)
+        is_stream = kind.startswith("text/event-stream")
+        response.stream = _Bounded(response.stream, math.inf if is_stream else self._most)
         return await _answer_of(request, response, kind)
 
 

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from toolmd._gateway.answers import KINDS, LEFT_OUT
 from toolmd._gateway.errors import CLOSED, NotStartedError
 from toolmd._gateway.pins import canonical
 from toolmd._gateway.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_server, telling
@@ -51,6 +52,7 @@ class Tap:
             self._changed()
         number = getattr(message, "id", None)
         if not self._asked or number not in self._asked:
+            _leave_out_unknown(message)
             return item
         self._asked.discard(number)
         result = getattr(message, "result", None)
@@ -102,6 +104,20 @@ class Stream:
 
     async def __aexit__(self, *raised: object) -> None:
         await self.aclose()
+
+
+def _leave_out_unknown(message: Any) -> None:
+    """Remove the content of unknown kinds from a result, which could not be read because of it."""
+    result = getattr(message, "result", None)
+    content = result.get("content") if isinstance(result, Mapping) else None
+    if not isinstance(result, Mapping) or not isinstance(content, list):
+        return
+    kinds = [one.get("type", "text") if isinstance(one, Mapping) else "text" for one in content]
+    if unknown := [str(kind)[:100] for kind in kinds if kind not in KINDS]:
+        known = [one for one, kind in zip(content, kinds, strict=True) if kind in KINDS]
+        meta = result.get("_meta")
+        about = {**(meta if isinstance(meta, Mapping) else {}), LEFT_OUT: unknown}
+        message.result = {**result, "content": known, "_meta": about}
 
 
 def _has_name(tool: Any) -> bool:

@@ -7,6 +7,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
+from email.message import Message
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -21,6 +22,7 @@ from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.code import Code
 from toolmd._types.context import Context
 from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.parts import File
 from toolmd._types.registry import Binding, Implementation
 from toolmd._types.remote import Operation, has_dots
 from toolmd._types.settings import ServiceSettings
@@ -83,6 +85,8 @@ def credentials_of(name: str, service: ServiceSettings, environ: Mapping[str, st
 
 MAX_ANSWER = 8 << 20
 """The most bytes of an answer; a larger one is a failure."""
+_MAX_DIGITS = 4_000
+"""The most digits of a whole number that Python reads by default, about."""
 _MAX_QUOTED = 500
 """The most characters of an answer that a failure quotes."""
 _REDIRECTS = range(300, 400)
@@ -92,10 +96,13 @@ _TOO_MANY = 429
 Hide = Callable[[str], str]
 
 
-async def read_answer(response: Any, hide: Hide, *, repeatable: bool) -> Any:
-    """Return the JSON value or the text of an answer; None for an empty one.
+async def read_answer(
+    response: Any, hide: Hide, note: Callable[[str], None], *, repeatable: bool
+) -> Any:
+    """Return the JSON value, the text or the file of an answer; None for an empty one.
 
-    Raises ToolError for a status other than 2xx, and for an answer that is too large or not text.
+    `note` takes what could not be read of it. Raises ToolError for a status other than 2xx, for
+    an answer that is too large, and for JSON that can't be read.
     """
     if not response.is_success:
         await _fail(response, hide, repeatable=repeatable)
@@ -104,17 +111,47 @@ async def read_answer(response: Any, hide: Hide, *, repeatable: bool) -> Any:
         raise ToolError(f"The service answered with more than {MAX_ANSWER:,} bytes.")
     if not data:
         return None
-    kind = _kind(response)
+    kind, said = _kind(response)
+    is_json = kind == "application/json" or kind.endswith("+json")
+    encoding = said if said and _is_encoding(said) else json.detect_encoding(data)
     try:
-        text = hide(data.decode())
-        if kind == "application/json" or kind.endswith("+json"):
-            return json.loads(text, parse_constant=_reject)
-    except UnicodeDecodeError:
-        message = f"The service answered with {len(data):,} bytes of {kind}, which is not text."
-        raise ToolError(message) from None
+        text = data.decode(encoding)
+    except UnicodeError:
+        if not is_json and not kind.startswith("text/"):
+            return _file(data, kind)
+        text = data.decode(encoding, errors="replace")
+        note("U+FFFD stands for bytes that are no character.")
+    text = hide(text.removeprefix("\ufeff"))
+    if not is_json:
+        return text
+    try:
+        # The pipeline says what becomes of NaN, Infinity and halves of characters.
+        return json.loads(text, parse_int=_whole)
     except (ValueError, RecursionError):
         raise ToolError("The service answered with JSON that can't be read.") from None
-    return text
+
+
+def _file(data: bytes, kind: str) -> File:
+    try:
+        return File(data, kind)
+    except ValueError:
+        message = f"The service answered with {len(data):,} bytes of {kind}, which is not text."
+        raise ToolError(message) from None
+
+
+def _is_encoding(name: str) -> bool:
+    try:
+        b"a".decode(name)
+    except UnicodeError:
+        return True
+    except LookupError:
+        return False
+    return True
+
+
+def _whole(digits: str) -> float:
+    """Return a whole number; one of thousands of digits is as good as infinite."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
 async def _fail(response: Any, hide: Hide, *, repeatable: bool) -> None:
@@ -151,13 +188,11 @@ async def _bytes(response: Any, most: int) -> bytes:
     return bytes(data[: most + 1])
 
 
-def _kind(response: Any) -> str:
-    whole: str = response.headers.get("content-type", "an unknown type")
-    return whole.partition(";")[0].strip().lower()[:100]
-
-
-def _reject(word: str) -> Any:
-    raise ValueError(word)
+def _kind(response: Any) -> tuple[str, str]:
+    """Return the media type of an answer and its charset; empty without one."""
+    header = Message()
+    header["content-type"] = response.headers.get("content-type", "application/octet-stream")
+    return header.get_content_type()[:100], header.get_content_charset("")
 
 
 CONTEXT = ""
@@ -201,7 +236,7 @@ class OperationCall(NamedTuple):
                 raise UnsentCallError("The request can't be sent as HTTP.") from error
             try:
                 repeatable = self.call_spec.is_repeatable
-                return await read_answer(response, extra.hide, repeatable=repeatable)
+                return await read_answer(response, extra.hide, context.note, repeatable=repeatable)
             finally:
                 await response.aclose()
 

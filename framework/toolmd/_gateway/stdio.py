@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -87,7 +88,7 @@ class ServerProcess:
         while not self.problem and (line := await self._line()) is not None:
             if line.lstrip().startswith(b"{"):
                 try:
-                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    message = jsonrpc_message_adapter.validate_json(readable(line), by_name=False)
                 except (ValueError, RecursionError):
                     if (message := _error_for(line)) is None:
                         continue
@@ -204,15 +205,32 @@ async def run_server(
         errors.cancel()
 
 
+_HALF = re.compile(
+    rb"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    rb"|(?<!\\)((?:\\\\)*)\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+"""A whole surrogate pair, or half of one, as JSON escapes it."""
+
+
+def readable(line: bytes) -> bytes:
+    """Return a line of JSON with U+FFFD for bytes and halves that are no character."""
+    if b"\\u" in line:
+        line = _HALF.sub(lambda found: found[0] if found[2] else found[3] + b"\\ufffd", line)
+    return line if line.isascii() else line.decode("utf-8", errors="replace").encode()
+
+
 def _error_for(line: bytes) -> Any:
     """Return the error that ends the call of an answer that is no message of the protocol."""
     from mcp_types import ErrorData, JSONRPCError
 
     try:
-        message = json.loads(line)
+        # A number of thousands of digits is no number for Python.
+        message = json.loads(readable(line), parse_int=float)
+        number = message.get("id")
+        message["id"] = int(number) if isinstance(number, float) else number
         if "method" in message or not isinstance(number := message.get("id"), str | int):
             return None
-    except (ValueError, RecursionError, TypeError):
+    except (ValueError, RecursionError, TypeError, OverflowError):
         return None
     code, said = (0, "one that can't be read") if "error" in message else (UNREADABLE, "unreadable")
     return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=said))

@@ -115,7 +115,7 @@ class _RemoteCall:
             raise InputRequiredError(outcome)
         from toolmd._gateway.answers import value_of
 
-        return value_of(outcome, self._call_spec, session.hide)
+        return value_of(outcome, self._call_spec, session.hide, context.note)
 
     async def _called(
         self, arguments: dict[str, Any], context: CallerContext, answered: Asked | None

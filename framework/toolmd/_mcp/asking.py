@@ -136,7 +136,8 @@ class Asking:
                 return self._required(ctx, pending, message)
             told = await self._elicited(ctx, pending, message)
             if told is None or told.action == "cancel":
-                break
+                # What was wrong in the form is no fault of the model's call.
+                return result if error is None else _unanswered(pending)
             result = await self.decide(pending, told, caller, on_event)
         return result
 

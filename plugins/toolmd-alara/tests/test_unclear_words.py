@@ -66,3 +66,18 @@ def test_a_model_can_say_that_the_user_is_in_danger(call):
     held = call("update_mood", {"mood": "low", "in_danger": True})
     assert (held.outcome, held.crisis) == ("review", True)
     assert call("update_mood", {"mood": "low", "in_danger": False}).outcome == "ok"
+
+
+def test_a_diagnosis_that_may_be_anothers_is_asked_about_and_shown_to_who_confirms(call):
+    for number, said in enumerate(
+        ("My mother has diabetes", "The doctor asked whether I have diabetes",
+         "They're not sure, maybe diabetes", "I was afraid of diabetes",
+         "I have diabetes")
+    ):  # fmt: skip
+        event = {"log_type": "visit", "title": "Visit", "occurred_at": "2026-03-01"}
+        words = f"I went to hospital. {said}"
+        asked = call("add_care_log", {**event, "diagnosis": "diabetes"}, message=words,
+                     conversation=f"d{number}")  # fmt: skip
+        assert asked.outcome == "confirm"
+        assert "diagnosis: diabetes" in asked.confirmation.prompt
+        assert ("diagnosis may not be what the user stated" in asked.message) is (number < 3), said

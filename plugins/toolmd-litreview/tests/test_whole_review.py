@@ -169,6 +169,8 @@ def test_the_command_reviews_a_question_and_lists_its_handbook(literature, envir
     done = typed("review", QUESTION.text, *asked, "--page", str(tmp_path / "page.html"))
     listed = json.loads(typed("handbooks", "--json").stdout)["handbooks"]
     empty = typed("review", "Nothing?", "--retmax", "0")
+    decided = typed("decide", "99999", "--exclude", "--reason", "unknown")
+    exported = typed("export", str(tmp_path / "papers.ris"), "--handbook", "hb-none")
 
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith("Searching PubMed\n")
@@ -177,3 +179,5 @@ def test_the_command_reviews_a_question_and_lists_its_handbook(literature, envir
     assert QUESTION.text in [book["seed_query"] for book in listed]
     assert (empty.returncode, empty.stdout) == (1, "")
     assert empty.stderr.splitlines()[-1].startswith("error: ")
+    assert (decided.returncode, decided.stderr[:28]) == (1, "error: none of these papers ")
+    assert exported.stderr.startswith("error: the review has no papers")

@@ -13,7 +13,7 @@ import typer
 
 from toolmd import ConfigError, load_settings
 from toolmd_alara.days import page
-from toolmd_alara.log import FILE, HealthLog, Zone, claim, people, release
+from toolmd_alara.log import FILE, HealthLog, Zone
 from toolmd_alara.reminders import Agenda
 
 NOTIFY = "ALARA_NOTIFY_URL"
@@ -30,17 +30,23 @@ def deliver(log: HealthLog, url: str, send: Callable[[str, str], bool]) -> tuple
         How many were sent, and how many failed; those are tried again, up to half an hour late.
     """
     done = [0, 0]
-    for name in people(log.database):
+    for name in log.people():
         person = log.of(name)
         for one in Agenda(person).coming(after=person.now - LATE):
-            one_delivery = (name, one["title"], one["next_due"])
+            delivery = (name, one["title"], one["next_due"])
             if datetime.fromisoformat(one["next_due"]) > person.now:
                 continue
-            if claim(log.database, *one_delivery):
-                sent = send(url.replace("{user}", quote(name, safe="")), one["title"])
-                done[not sent] += 1
-                if not sent:
-                    release(log.database, *one_delivery)
+            with log.database.writing() as db:
+                query = "INSERT OR IGNORE INTO delivery VALUES (?, ?, ?)"
+                claimed = db.execute(query, delivery).rowcount
+            if not claimed:
+                continue
+            sent = send(url.replace("{user}", quote(name, safe="")), one["title"])
+            done[not sent] += 1
+            if not sent:
+                with log.database.writing() as db:
+                    query = "DELETE FROM delivery WHERE (person, what, due) = (?, ?, ?)"
+                    db.execute(query, delivery)
     return done[0], done[1]
 
 

@@ -88,6 +88,12 @@ class HealthLog:
         zone = self._zone if timezone is None else zone_named(timezone)
         return Person(self.database, self._clock, user or "", zone)
 
+    def people(self) -> list[str]:
+        """Return the names of all who have a reminder or a clinical date."""
+        query = "SELECT person FROM reminder UNION SELECT person FROM clinical_date ORDER BY 1"
+        with self.database.reading() as db:
+            return [name for (name,) in db.execute(query)]
+
     def of_caller(self, context: Context) -> "Person":
         """Return the part of a call's user, in the time zone that the host names."""
         return self.of(context.user, context.facts.get(FACT))
@@ -192,23 +198,3 @@ class Person:
         query = f"SELECT * FROM {table} WHERE person = ? AND ({condition}){there} ORDER BY id"  # noqa: S608 - ours
         with self._database.reading() as db:
             return [dict(row) for row in db.execute(query, (self._name, *values))]
-
-
-def people(database: Database) -> list[str]:
-    """Return the names of all who have a reminder or a clinical date."""
-    query = "SELECT person FROM reminder UNION SELECT person FROM clinical_date ORDER BY 1"
-    with database.reading() as db:
-        return [name for (name,) in db.execute(query)]
-
-
-def claim(database: Database, *delivery: str) -> bool:
-    """Return whether a delivery (person, what, due) is this caller's; one process claims it."""
-    with database.writing() as db:
-        added = db.execute("INSERT OR IGNORE INTO delivery VALUES (?, ?, ?)", delivery)
-        return added.rowcount == 1
-
-
-def release(database: Database, *delivery: str) -> None:
-    """Delete the claim of a delivery that did not reach the person."""
-    with database.writing() as db:
-        db.execute("DELETE FROM delivery WHERE (person, what, due) = (?, ?, ?)", delivery)

@@ -19,16 +19,13 @@ DEFAULT_MIN = 0.7
 """Seed 001: "All tool calls require confidence of at least 0.7"; for tools without their own."""
 
 
-def machine_time() -> datetime:
-    """Return the time of this machine."""
-    return datetime.now(tz=UTC)
-
-
 class Alara:
     """The plugin; tests pass their own clock and zone."""
 
     def __init__(
-        self, clock: Callable[[], datetime] = machine_time, zone: Zone | None = None
+        self,
+        clock: Callable[[], datetime] = lambda: datetime.now(tz=UTC),
+        zone: Zone | None = None,
     ) -> None:
         """Create the plugin.
 

@@ -93,13 +93,18 @@ class Model:
         self._endpoint = endpoint
 
     @property
-    def name(self) -> str:
-        """Return the model's name; raises ToolError without one."""
-        return self._demand().model
+    def endpoint(self) -> Endpoint:
+        """Return the server of the model; raises ToolError without one."""
+        if self._endpoint is None:
+            raise ToolError(
+                "No language model is set: set LITREVIEW_MODEL_URL and LITREVIEW_MODEL.",
+                code="not_configured",
+            )
+        return self._endpoint
 
     async def answer(self, http: Any, task: str, material: str) -> str:
         """Return the model's answer to a task; the material is data, not an instruction."""
-        endpoint = self._demand()
+        endpoint = self.endpoint
         asked = {
             "model": endpoint.model,
             "temperature": 0,
@@ -115,14 +120,6 @@ class Model:
         except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
             raise _MODEL.garbled() from error
         return content if isinstance(content, str) else ""
-
-    def _demand(self) -> Endpoint:
-        if self._endpoint is None:
-            raise ToolError(
-                "No language model is set: set LITREVIEW_MODEL_URL and LITREVIEW_MODEL.",
-                code="not_configured",
-            )
-        return self._endpoint
 
 
 def objects_in(words: str) -> Iterator[dict[str, Any]]:

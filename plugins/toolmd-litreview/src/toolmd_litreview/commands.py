@@ -12,10 +12,9 @@ import typer
 
 from toolmd import ToolmdError, Workspace, load_settings
 from toolmd_litreview.library import Library
-from toolmd_litreview.plugin import machine_time
 from toolmd_litreview.review.output import export, lines
 from toolmd_litreview.review.output import page as html
-from toolmd_litreview.review.run import Question, Review, Reviewer, to_json
+from toolmd_litreview.review.run import Question, Reviewer, to_json
 
 app = typer.Typer(
     help="Review the literature on a question with the tools of toolmd-litreview.",
@@ -49,7 +48,18 @@ def review_command(  # noqa: PLR0913 - one option each
 ) -> None:
     """Search, cluster, compare, extract and check; then print the report."""
     asked = Question(question, query or question, retmax, expand_mode, eligibility, selection)
-    done = asyncio.run(_review(asked, project, user, yes=yes))
+    with (
+        Workspace.open(project) as workspace,
+        closing(Library(workspace.settings.state)) as library,
+    ):
+        reviewer = Reviewer(
+            workspace,
+            library,
+            user,
+            lambda prompt: yes or typer.confirm(prompt, err=True),
+            lambda doing: typer.echo(doing, err=True),
+        )
+        done = asyncio.run(reviewer.review(asked))
     if page is not None:
         page.write_text(html(done), "utf-8")
     typer.echo(to_json(done) if as_json else "\n".join(lines(done)))
@@ -60,7 +70,7 @@ def review_command(  # noqa: PLR0913 - one option each
 @app.command("handbooks")
 def handbooks_command(*, user: User = None, project: Project = None, as_json: Json = False) -> None:
     """List the handbooks with their status, the current one first."""
-    with closing(Library(load_settings(project).state, machine_time)) as library:
+    with closing(Library(load_settings(project).state)) as library:
         books = library.goals(user).all()
     if as_json:
         typer.echo(json.dumps({"handbooks": [book._asdict() for book in books]}))
@@ -83,8 +93,10 @@ def decide_command(
 ) -> None:
     """Record your decision on papers of a review, the current one by default."""
     decision = "exclude" if exclude else "include"
-    with closing(Library(load_settings(project).state, machine_time)) as library:
+    with closing(Library(load_settings(project).state)) as library:
         done = library.of(user, handbook).decide(pmids, decision, reason, user or "")
+    if not done:
+        raise ToolmdError("none of these papers is a candidate of the review")
     typer.echo(f"{done} of {len(pmids)} papers: {decision}")
 
 
@@ -100,27 +112,11 @@ def export_command(
     form = target.suffix.lstrip(".").lower()
     if form not in ("ris", "csv"):
         raise typer.BadParameter("name a file that ends with .ris or .csv")
-    with closing(Library(load_settings(project).state, machine_time)) as library:
+    with closing(Library(load_settings(project).state)) as library:
+        if not (papers := library.of(user, handbook).papers()):
+            raise ToolmdError("the review has no papers: run `toolmd-litreview review` first")
         target.write_text(export(library, user, handbook, form), "utf-8", newline="")
-        papers = len(library.of(user, handbook).papers())
-    typer.echo(f"made {target}: {papers} papers")
-
-
-async def _review(
-    question: Question, project: Path | None, user: str | None, *, yes: bool
-) -> Review:
-    with (
-        Workspace.open(project) as workspace,
-        closing(Library(workspace.settings.state, machine_time)) as library,
-    ):
-        reviewer = Reviewer(
-            workspace,
-            library,
-            user,
-            lambda prompt: yes or typer.confirm(prompt, err=True),
-            lambda doing: typer.echo(doing, err=True),
-        )
-        return await reviewer.review(question)
+    typer.echo(f"made {target}: {len(papers)} papers")
 
 
 def main() -> None:

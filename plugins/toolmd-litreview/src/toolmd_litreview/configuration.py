@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from toolmd import ConfigError
@@ -47,8 +48,7 @@ class Endpoint:
         return {"authorization": f"Bearer {self.key}"} if self.key else {}
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(NamedTuple):
     """All settings of the environment; None for a missing server."""
 
     ncbi: Ncbi

@@ -69,7 +69,7 @@ class Extractor:
         return done
 
     def _key(self, paper: Paper) -> str:
-        return fingerprint(_VERSION, _TASK, self._model.name, *paper[:3])
+        return fingerprint(_VERSION, _TASK, self._model.endpoint.model, *paper[:3])
 
     async def _read(self, batch: Sequence[Paper]) -> dict[int, Fields]:
         """Ask for a batch, and once more for the papers that the answer lacks."""

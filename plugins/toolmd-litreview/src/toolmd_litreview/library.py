@@ -5,7 +5,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -272,7 +272,9 @@ class Shelf(_Part):
 class Library:
     """The reviews of all persons in one file, which is created on first use."""
 
-    def __init__(self, state: Path, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, state: Path, clock: Callable[[], datetime] = lambda: datetime.now(tz=UTC)
+    ) -> None:
         """Open the library; `clock` returns the time with its zone."""
         self._state = state_folder(state)
         self.database = Database(self._state / FILE, _MIGRATIONS)
@@ -348,7 +350,7 @@ class Library:
         """Return the rows of a file that `write_lines` named; none without the file."""
         path = self._state / file
         text = path.read_text("utf-8") if path.exists() else ""
-        return [json.loads(row) for row in text.splitlines()]
+        return [json.loads(row) for row in text.split("\n") if row]
 
     def _write(self, name: str, lines: Iterable[str]) -> str:
         """Write a file, whose name is ours, atomically."""

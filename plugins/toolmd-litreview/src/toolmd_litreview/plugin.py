@@ -36,18 +36,13 @@ _NO_STEP = ("embed_text", "state_review", "decide_papers")
 """Tools that leave the status of a review as it is."""
 
 
-def machine_time() -> datetime:
-    """Return the time of this machine."""
-    return datetime.now(tz=UTC)
-
-
 class Litreview:
     """The plugin; tests pass their own environment, clock and pace."""
 
     def __init__(
         self,
         environ: Mapping[str, str] = os.environ,
-        clock: Callable[[], datetime] = machine_time,
+        clock: Callable[[], datetime] = lambda: datetime.now(tz=UTC),
         apart_s: float | None = None,
         pace: RateLimiter | None = None,
     ) -> None:

@@ -81,27 +81,21 @@ class PubMed:
     async def fetch(self, http: Any, hits: Hits, most: int) -> AsyncIterator[list[Paper]]:
         """Return the records of the first `most` hits, one batch at a time."""
         most = min(most, hits.total, REACH)
+        history = {"WebEnv": hits.web_env, "query_key": hits.query_key}
         for start in range(0, most, BATCH):
-            size = min(BATCH, most - start)
-            asked = {
-                "WebEnv": hits.web_env,
-                "query_key": hits.query_key,
-                "retstart": str(start),
-                "retmax": str(size),
-                "retmode": "xml",
-            }
-            yield await self._papers(http, asked)
+            place = {"retstart": str(start), "retmax": str(min(BATCH, most - start))}
+            yield await self._papers(http, history | place)
 
     async def fetch_these(self, http: Any, pmids: Sequence[int]) -> list[Paper]:
         """Return the records of these PMIDs, without those that PubMed lacks."""
         papers: list[Paper] = []
         for start in range(0, len(pmids), BATCH):
             wanted = ",".join(map(str, pmids[start : start + BATCH]))
-            papers += await self._papers(http, {"id": wanted, "retmode": "xml"})
+            papers += await self._papers(http, {"id": wanted})
         return papers
 
     async def _papers(self, http: Any, asked: dict[str, str]) -> list[Paper]:
-        answer = await self._ask(http, "efetch", asked)
+        answer = await self._ask(http, "efetch", {**asked, "retmode": "xml"})
         # Five hundred records take half a second, which must not block the loop.
         return await asyncio.to_thread(read_papers, answer)
 
@@ -120,51 +114,40 @@ class Gathered(NamedTuple):
     """The vectors of the search, by PMID."""
 
 
-class Gatherer:
-    """Searches for one call."""
+async def gather(
+    pubmed: PubMed, embedder: Embedder, context: Context, query: str, retmax: int
+) -> Gathered:
+    """Read more papers than requested, and keep those closest to the query in meaning."""
+    hits = await pubmed.search(context.http, query)
+    papers = await _fetch(pubmed, context, hits, retmax * WIDER)
+    if not papers:
+        return Gathered(hits, [], {})
+    texts = [embedder.as_query(query), *(paper.text for paper in papers)]
+    near, *made = await embed(context, texts, embedder)
+    vectors = {p.pmid: v for p, v in zip(papers, made, strict=True) if v is not None}
+    if near is None:
+        return Gathered(hits, papers[:retmax], vectors)
+    close = dict(zip(vectors, cosines(vectors.values(), near), strict=True))
+    kept = sorted(papers, key=lambda paper: -close.get(paper.pmid, -1.0))[:retmax]
+    return Gathered(hits, kept, vectors)
 
-    def __init__(self, pubmed: PubMed, embedder: Embedder, context: Context) -> None:
-        self._pubmed = pubmed
-        self._embedder = embedder
-        self._context = context
-        self._http: Any = context.http
 
-    async def gather(self, query: str, retmax: int, expand_mode: str) -> Gathered:
-        """Return at most `retmax` papers without duplicates."""
-        hits = await self._pubmed.search(self._http, query)
-        if expand_mode == "semantic":
-            return await self._semantic(hits, query, retmax)
-        return Gathered(hits, await self._ripple(hits, retmax), {})
+async def ripple(pubmed: PubMed, context: Context, query: str, retmax: int) -> Gathered:
+    """Reserve up to half of the papers for articles that PubMed lists as similar to the top."""
+    hits = await pubmed.search(context.http, query)
+    most = retmax // 2
+    near = await pubmed.similar(context.http, hits.first[:SEEDS]) if most else ()
+    wanted = [pmid for pmid in near if pmid not in hits.first][:most]
+    similar = await pubmed.fetch_these(context.http, wanted)
+    papers = await _fetch(pubmed, context, hits, retmax - len(similar))
+    return Gathered(hits, [*{paper.pmid: paper for paper in (*papers, *similar)}.values()], {})
 
-    async def _semantic(self, hits: Hits, query: str, retmax: int) -> Gathered:
-        """Read more papers than requested, and keep those closest to the query in meaning."""
-        papers = await self._fetch(hits, retmax * WIDER)
-        if not papers:
-            return Gathered(hits, [], {})
-        asked = self._embedder.as_query(query)
-        texts = [asked, *(paper.text for paper in papers)]
-        near, *made = await embed(self._context, texts, self._embedder)
-        vectors = {p.pmid: v for p, v in zip(papers, made, strict=True) if v is not None}
-        if near is None:
-            return Gathered(hits, papers[:retmax], vectors)
-        close = dict(zip(vectors, cosines(vectors.values(), near), strict=True))
-        kept = sorted(papers, key=lambda paper: -close.get(paper.pmid, -1.0))[:retmax]
-        return Gathered(hits, kept, vectors)
 
-    async def _ripple(self, hits: Hits, retmax: int) -> list[Paper]:
-        """Reserve up to half of the papers for articles that PubMed lists as similar to the top."""
-        most = retmax // 2
-        near = await self._pubmed.similar(self._http, hits.first[:SEEDS]) if most else ()
-        wanted = [pmid for pmid in near if pmid not in hits.first][:most]
-        similar = await self._pubmed.fetch_these(self._http, wanted)
-        papers = await self._fetch(hits, retmax - len(similar))
-        return list({paper.pmid: paper for paper in (*papers, *similar)}.values())
-
-    async def _fetch(self, hits: Hits, most: int) -> list[Paper]:
-        papers: dict[int, Paper] = {}
-        whole = min(most, hits.total, REACH)
-        async for batch in self._pubmed.fetch(self._http, hits, most):
-            papers |= {paper.pmid: paper for paper in batch}
-            fraction = min(1.0, len(papers) / whole)
-            await self._context.progress(f"{len(papers)} of {whole} records", fraction)
-        return list(papers.values())
+async def _fetch(pubmed: PubMed, context: Context, hits: Hits, most: int) -> list[Paper]:
+    papers: dict[int, Paper] = {}
+    whole = min(most, hits.total, REACH)
+    async for batch in pubmed.fetch(context.http, hits, most):
+        papers |= {paper.pmid: paper for paper in batch}
+        done = f"{len(papers)} of {whole} records"
+        await context.progress(done, min(1.0, len(papers) / whole))
+    return list(papers.values())

@@ -146,8 +146,8 @@ def _bytes_of(path: Path) -> bytes:
 
 def _as_json(loaded: Loaded) -> dict[str, Any]:
     return {
-        "resources": dict(loaded.resources),
-        "items": dict(loaded.items),
+        "resources": loaded.resources,
+        "items": loaded.items,
         "patients": dict(sorted(loaded.patients.items())),
         "patients_not_in_bundle": list(loaded.unnamed),
         "unknown_types": dict(sorted(loaded.read.unknown.items())),

@@ -24,15 +24,13 @@ TOKEN: Final = "SIMPLESCRIBE_FHIR_TOKEN"  # noqa: S105 - the name of a variable
 def server_url(environ: Mapping[str, str] = os.environ) -> str:
     """Return the base address of the FHIR server, empty if none is set; raises ConfigError."""
     url = environ.get(URL, "").strip().rstrip("/")
-    if not url:
-        return ""
     try:
         parts = urlsplit(url)
         whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        good = bool(whole) and not (parts.query or parts.fragment or "@" in parts.netloc)
+        good = whole and not (parts.query or parts.fragment or "@" in parts.netloc)
     except ValueError:
         good = False
-    if not good:
+    if url and not good:
         raise ConfigError(
             f"environment: {URL}: must be an address such as https://fhir.example.org/r4, without "
             "a user, a query or a fragment"

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from toolmd import NotFoundError, ToolError
 from toolmd.database import Database
 from toolmd_simplescribe.fhir.bundle import Bundle, BundleError, Person, differs, read_bundle
-from toolmd_simplescribe.fhir.records import KINDS, Provenance, Read, Record, read_records
+from toolmd_simplescribe.fhir.records import KINDS, Read, Record, read_records
 from toolmd_simplescribe.moments import Span
 from toolmd_simplescribe.search.method import Method
 from toolmd_simplescribe.search.note_index import Indexed, IndexedNote, NoteIndex
@@ -70,12 +70,9 @@ class Chart:
         self._database = database
 
     def items(
-        self,
-        kind: str,
-        keys: Iterable[str] | None = None,
-        span: Span | None = None,
-        limit: int | None = None,
-    ) -> list[Item]:
+        self, kind: str, keys: Iterable[str] | None = None,
+        span: Span | None = None, limit: int | None = None,
+    ) -> list[Item]:  # fmt: skip
         """Return the newest items, those without a date last."""
         with self._database.reading() as db:
             if keys is None:
@@ -130,17 +127,13 @@ class Chart:
             "WHERE item.patient = ? AND item.kind = 'notes' ORDER BY resource.id"
         )
         with self._database.reading() as db:
-            return [
-                IndexedNote(
-                    id_,
-                    sha256(text.encode()).hexdigest(),
-                    text,
-                    json.loads(body)["title"],
-                    draft=key == "draft",
-                )
-                for id_, text, body, key in db.execute(query, (self.number,))
-                if doc_ids is None or id_ in doc_ids
-            ]
+            rows = db.execute(query, (self.number,)).fetchall()
+        return [
+            IndexedNote(id_, sha256(text.encode()).hexdigest(), text, json.loads(body)["title"],
+                        draft=key == "draft")
+            for id_, text, body, key in rows
+            if doc_ids is None or id_ in doc_ids
+        ]  # fmt: skip
 
     def counts(self) -> dict[str, int]:
         """Return the number of items of each kind, for the operator."""
@@ -183,10 +176,7 @@ class PatientStore:
     """The records of all patients; a tool reads only the chart that the host names."""
 
     def __init__(self, state: Path, method: Method | None = None) -> None:
-        """Open the store of a state folder; a missing one is created.
-
-        `method` is that of the search; the default one searches by words and their synonyms.
-        """
+        """Open the store of a state folder; by default, words and their synonyms are searched."""
         self.method = method or Method()
         self.database = Database(state / FILE, _MIGRATIONS)
         self._indexes = state / INDEXES
@@ -285,7 +275,7 @@ def load(
     if isinstance(bundle, bytes):
         bundle = read_bundle(bundle)
     now = f"{clock().astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    read = read_records(bundle, Provenance(system, now))
+    read = read_records(bundle, system, now)
     outcomes, items = Counter[str](), Counter[str]()
     with database.writing() as db:
         for person in bundle.people.values():

@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from toolmd import Result, ToolmdError, Workspace
 from toolmd_litreview.library import Decision, Handbook, Library, Search
@@ -18,8 +17,7 @@ Tell = Callable[[str], None]
 """Receives what is being done."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What a person wants reviewed."""
 
     text: str
@@ -32,8 +30,7 @@ class Question:
     selection: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Theme:
+class Theme(NamedTuple):
     """A cluster with what the tools found on it."""
 
     cluster_id: str
@@ -50,8 +47,7 @@ class Theme:
     """What could not be done, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Review:
+class Review(NamedTuple):
     """The result of a review."""
 
     question: Question
@@ -64,7 +60,7 @@ class Review:
     """What a person decided, by PMID."""
     next_question: str | None = None
     """The question of the next handbook, where themes are covered already."""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def flow(self) -> list[tuple[str, int]]:
@@ -100,11 +96,9 @@ class Reviewer:
         goals = self._library.goals(self._user)
         goals.begin(question.text)
         self._tell("Searching PubMed")
-        found = await self._call(
-            "search_pubmed",
-            {"query": question.query, "retmax": question.retmax,
-             "expand_mode": question.expand_mode},
-        )  # fmt: skip
+        names = ("query", "retmax", "expand_mode")
+        asked = {name: getattr(question, name) for name in names}
+        found = await self._call("search_pubmed", asked)
         if not found.success or not found.data["clusters"]:
             raise ToolmdError(found.message or _reason(found))
         if question.eligibility or question.selection:

@@ -22,7 +22,7 @@ from toolmd_litreview.prisma import (
     new_theme,
     record,
 )
-from toolmd_litreview.pubmed import Gatherer, PubMed
+from toolmd_litreview.pubmed import PubMed, gather, ripple
 
 
 async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what it works with
@@ -36,8 +36,11 @@ async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what 
     context: Context,
 ) -> dict[str, Any]:
     """Collect papers, save them by their PMID, and update the clusters."""
-    gathered = await Gatherer(pubmed, embedder, context).gather(query, retmax, expand_mode)
-    papers, hits = gathered.papers, gathered.hits
+    hits, papers, gathered = await (
+        gather(pubmed, embedder, context, query, retmax)
+        if expand_mode == "semantic"
+        else ripple(pubmed, context, query, retmax)
+    )
     await asyncio.to_thread(library.goals(context.user).searching, query)
     shelf = library.of(context.user)
     new = await asyncio.to_thread(shelf.add_papers, papers)
@@ -46,10 +49,8 @@ async def search_pubmed(  # noqa: PLR0913 - the tool's own parameters, and what 
     await asyncio.to_thread(shelf.note_search, noted)
     if unknown:
         context.note(f"PubMed does not know these phrases and searched without them: {unknown}.")
-    if gathered.vectors:
-        saved = {paper.pmid for paper in papers}
-        vectors = {pmid: vector for pmid, vector in gathered.vectors.items() if pmid in saved}
-        await asyncio.to_thread(shelf.set_vectors, embedder.name, vectors)
+    vectors = {paper.pmid: gathered[paper.pmid] for paper in papers if paper.pmid in gathered}
+    await asyncio.to_thread(shelf.set_vectors, embedder.name, vectors)
     hindrance = await _cluster(shelf, embedder, context)
     clusters = await asyncio.to_thread(compute_metrics, shelf)
     return {
@@ -73,8 +74,7 @@ async def _cluster(shelf: Shelf, embedder: Embedder, context: Context) -> str:
     try:
         papers = await asyncio.to_thread(shelf.without_vector, embedder.name)
         made = await embed(context, [paper.text for paper in papers], embedder)
-    except ToolError as error:
-        # The papers are saved; the next search embeds them.
+    except ToolError as error:  # The papers are saved; the next search embeds them.
         return f"; not clustered yet: {error}"
     vectors = {p.pmid: v for p, v in zip(papers, made, strict=True) if v is not None}
     await asyncio.to_thread(shelf.set_vectors, embedder.name, vectors)
@@ -129,20 +129,13 @@ async def run_pico(
         if paper.pmid in found or not paper.abstract
     ]
     file = await asyncio.to_thread(library.write_lines, name, rows)
-    report = _report(file, wanted, papers, found)
-    return {**report, "unsupported_fields": extractor.unsupported}
-
-
-def _report(
-    file: str, wanted: Sequence[int], papers: Sequence[Paper], found: dict[int, Any]
-) -> dict[str, Any]:
     there = {paper.pmid for paper in papers}
-    told = {paper.pmid for paper in papers if paper.abstract}
     return {
         "file": file,
         "extracted": len(found),
-        "without_abstract": len(there - told),
-        "failed_pmids": sorted(told - found.keys()),
+        "unsupported_fields": extractor.unsupported,
+        "without_abstract": len(papers) - len(told),
+        "failed_pmids": sorted({paper.pmid for paper in told} - found.keys()),
         "unknown_pmids": sorted(set(wanted) - there),
         "message": f"{len(found)} of {len(wanted)} papers extracted to {file}",
     }

@@ -34,18 +34,10 @@ A result with one of these codes is a laboratory result even without that catego
 """
 
 VITALS: Final = {
-    "29463-7": "Weight",
-    "3141-9": "Weight",
-    "39156-5": "BMI",
-    "85354-9": "BP",
-    "55284-4": "BP",
-    "8867-4": "Pulse",
-    "8310-5": "Temperature",
-    "8331-1": "Temperature",
-    "9279-1": "Respiration",
-    "2708-6": "Oxygen",
-    "59408-5": "Oxygen",
-}
+    "29463-7": "Weight", "3141-9": "Weight", "39156-5": "BMI", "85354-9": "BP", "55284-4": "BP",
+    "8867-4": "Pulse", "8310-5": "Temperature", "8331-1": "Temperature", "9279-1": "Respiration",
+    "2708-6": "Oxygen", "59408-5": "Oxygen",
+}  # fmt: skip
 """The kinds of get_vitals by code; BP is a panel of the two pressures."""
 
 SYSTOLIC: Final = "8480-6"
@@ -68,16 +60,9 @@ _DATES = (
     ("issued",),
 )
 _FLAGS = {
-    "H": "high",
-    "HH": "critically high",
-    "HU": "high",
-    "L": "low",
-    "LL": "critically low",
-    "LU": "low",
-    "A": "abnormal",
-    "AA": "critically abnormal",
-    "POS": "positive",
-}
+    "H": "high", "HH": "critically high", "HU": "high", "L": "low", "LL": "critically low",
+    "LU": "low", "A": "abnormal", "AA": "critically abnormal", "POS": "positive",
+}  # fmt: skip
 """The codes of a laboratory's interpretation that are no everyday result."""
 
 
@@ -190,11 +175,9 @@ def _ratio(ratio: Any) -> str | None:
 
 def _range(ends: Any) -> str | None:
     low, high = (number(ends, end, "value") for end in ("low", "high"))
-    if low is not None and high is not None:
-        return f"{in_digits(low)}-{in_digits(high)}"
-    if low is not None:
-        return f">={in_digits(low)}"
-    return None if high is None else f"<={in_digits(high)}"
+    if low is None:
+        return None if high is None else f"<={in_digits(high)}"
+    return f">={in_digits(low)}" if high is None else f"{in_digits(low)}-{in_digits(high)}"
 
 
 def _reference_range(part: Resource, value: _Value, measured_in: str) -> str | None:
@@ -205,15 +188,11 @@ def _reference_range(part: Resource, value: _Value, measured_in: str) -> str | N
     for one in objects(part, "referenceRange"):
         measured = unit(at(one, "low")) or unit(at(one, "high")) or ""
         told = words(one, "text") or f"{_range(one) or ''} {measured}".strip()
-        whom = [name for whom in objects(one, "appliesTo") if (name := named(whom))]
-        if (
-            told
-            and (kind := named(one, "type"))
-            and "normal" not in (kind.lower(), *codes(one, "type"))
-        ):
-            whom.insert(0, kind)
-        if told:
-            said.append(f"{told} ({', '.join(whom)})" if whom else told)
+        kind = named(one, "type") or "normal"
+        usual = "normal" in (kind.lower(), *codes(one, "type"))
+        whom = [None if usual else kind, *map(named, objects(one, "appliesTo"))]
+        group = ", ".join(filter(None, whom))
+        said += [f"{told} ({group})" if group else told] if told else []
     ranges = objects(part, "referenceRange")
     if flag is None and len(ranges) == 1 and isinstance(value, int | float):
         flag = _flag(ranges[0], value, measured_in)

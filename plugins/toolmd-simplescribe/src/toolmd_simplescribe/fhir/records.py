@@ -65,14 +65,6 @@ class Record(NamedTuple):
     omissions: tuple[Omission, ...]
 
 
-class Provenance(NamedTuple):
-    """Defaults for a resource without its own provenance."""
-
-    system: str
-    now: str
-    """The time of loading, in ISO 8601."""
-
-
 class Read(NamedTuple):
     """The records of a bundle."""
 
@@ -82,8 +74,8 @@ class Read(NamedTuple):
     """Number of resources of types that no tool returns."""
 
 
-def read_records(bundle: Bundle, stand_in: Provenance) -> Read:
-    """Convert every entry."""
+def read_records(bundle: Bundle, system: str, now: str) -> Read:
+    """Convert every entry; `system` and `now` are those of a resource without its own source."""
     read = Read([], [], Counter())
     for entry in bundle.entries:
         if entry.type not in _READERS and entry.type not in _BESIDE:
@@ -96,13 +88,12 @@ def read_records(bundle: Bundle, stand_in: Provenance) -> Read:
                 reason = "its subject is not a patient of this bundle or server"
                 read.omissions.append(Omission(name, reason))
                 continue
-            record = _record(bundle, entry, entry.id, patient, stand_in)
-            read.records.append(record)
+            read.records.append(record := _record(bundle, entry, patient, system, now))
             read.omissions.extend(record.omissions)
     return read
 
 
-def _record(bundle: Bundle, entry: Entry, id_: str, patient: str, stand_in: Provenance) -> Record:
+def _record(bundle: Bundle, entry: Entry, patient: str, system: str, now: str) -> Record:
     """Return an entry's record; one without items still replaces an earlier version."""
     found = list(_items(bundle, entry))
     rows = tuple(one for one in found if isinstance(one, Row))
@@ -110,24 +101,17 @@ def _record(bundle: Bundle, entry: Entry, id_: str, patient: str, stand_in: Prov
     stated = instant(at(entry.resource, "meta", "lastUpdated")) or bundle.updated
     # The part after the `#` names one message, not the system.
     source = (words(entry.resource, "meta", "source", longest=200) or "").partition("#")[0]
-    system = source or entry.server or stand_in.system
+    system = source or entry.server or system
+    id_, updated = entry.id or "", stated or now
     omissions = tuple(
         Omission(f"{entry.type}/{id_}", str(why), why.kind or kind, why.name or "")
         for why in found
         if isinstance(why, LeftOutError)
     )
     text = json.dumps([_READING, patient, system, stated, rows, omissions])
-    return Record(
-        type=entry.type,
-        id=id_,
-        patient=patient,
-        system=system,
-        updated=stated or stand_in.now,
-        updated_at=moment(stated or stand_in.now).at,
-        digest=sha256(text.encode()).hexdigest(),
-        rows=rows,
-        omissions=omissions,
-    )
+    digest = sha256(text.encode()).hexdigest()
+    at_ = moment(updated).at
+    return Record(entry.type, id_, patient, system, updated, at_, digest, rows, omissions)
 
 
 def _items(bundle: Bundle, entry: Entry) -> Iterator[Row | LeftOutError]:

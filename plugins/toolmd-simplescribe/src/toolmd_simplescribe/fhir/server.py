@@ -104,12 +104,9 @@ class _Call:
                 )
                 return
             seen.add(address)
-            page = await self._get(address, query)
-            if page is None:
+            if (page := await self._get(address, query, "Bundle")) is None:
                 self.remarks.append(f"The server does not offer {type_}.")
                 return
-            if page.get("resourceType") != "Bundle":
-                raise _garbled()
             self.entries += [
                 one
                 for entry in objects(page, "entry")
@@ -174,12 +171,11 @@ class _Call:
 
     async def read(self, local: str) -> Resource | None:
         """Return one resource; None if the server does not have it."""
-        found = await self._get(f"{self._url}/{local}", None)
-        if found is not None and found.get("resourceType") != local.partition("/")[0]:
-            raise _garbled()
-        return found
+        return await self._get(f"{self._url}/{local}", None, local.partition("/")[0])
 
-    async def _get(self, address: str, query: Mapping[str, str] | None) -> Resource | None:
+    async def _get(
+        self, address: str, query: Mapping[str, str] | None, type_: str
+    ) -> Resource | None:
         async with self._http.stream(
             "GET", address, params=query, headers=self._headers
         ) as response:
@@ -194,26 +190,21 @@ class _Call:
         if status == _BUSY or status >= _FAILED:
             response.raise_for_status()
         if status != _GOOD:
-            message = (
-                f"status {status}: its address or its token is wrong, or it forbids the search"
-            )
-            raise _error("refused", message)
+            what = "its address or its token is wrong, or it forbids the search"
+            raise _error("refused", f"status {status}: {what}")
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
-        if address.startswith(f"{self._url}/Binary/") and "json" not in kind:
+        if type_ == "Binary" and "json" not in kind:
             data = base64.b64encode(bytes(body)).decode()
             return {"resourceType": "Binary", "contentType": kind, "data": data}
+        # An unreadable answer, such as a gateway's page, is temporary.
+        garbled = ConnectionError("the FHIR server sent an unreadable answer")
         try:
             found = json.loads(body)
         except (ValueError, RecursionError) as error:
-            raise _garbled() from error
-        if not isinstance(found, dict):
-            raise _garbled()
+            raise garbled from error
+        if not isinstance(found, dict) or found.get("resourceType") != type_:
+            raise garbled
         return found
-
-
-def _garbled() -> ConnectionError:
-    """Return the error for an unreadable answer, such as a gateway's page: it is temporary."""
-    return ConnectionError("the FHIR server sent an unreadable answer")
 
 
 def _error(what: str, message: str) -> ToolError:

@@ -26,35 +26,20 @@ Find = Callable[[str], Resource | None]
 """Returns the resource that a reference names, if the bundle has it."""
 
 _STATES = {
-    "active": "active",
-    "on-hold": "stopped",
-    "cancelled": "stopped",
-    "completed": "stopped",
+    "active": "active", "on-hold": "stopped", "cancelled": "stopped", "completed": "stopped",
     "stopped": "stopped",
-}
+}  # fmt: skip
 _NO_ORDER = ("proposal", "option")
 _STARTS = (("effectivePeriod", "start"), ("effectiveDateTime",), ("authoredOn",))
 _UNITS = {
-    "s": "second",
-    "min": "minute",
-    "h": "hour",
-    "d": "day",
-    "wk": "week",
-    "mo": "month",
+    "s": "second", "min": "minute", "h": "hour", "d": "day", "wk": "week", "mo": "month",
     "a": "year",
-}
+}  # fmt: skip
 _EVENTS = {
-    "MORN": "in the morning",
-    "NOON": "at noon",
-    "AFT": "in the afternoon",
-    "EVE": "in the evening",
-    "NIGHT": "at night",
-    "HS": "at bedtime",
-    "WAKE": "on waking",
-    "AC": "before meals",
-    "C": "with meals",
-    "PC": "after meals",
-}
+    "MORN": "in the morning", "NOON": "at noon", "AFT": "in the afternoon",
+    "EVE": "in the evening", "NIGHT": "at night", "HS": "at bedtime", "WAKE": "on waking",
+    "AC": "before meals", "C": "with meals", "PC": "after meals",
+}  # fmt: skip
 
 
 def medication(resource: Resource, find: Find) -> Iterator[Row]:
@@ -151,13 +136,9 @@ def _repeated(repeat: Any) -> str | None:
 
 
 _COURSES = {
-    "active": "active",
-    "recurrence": "active",
-    "relapse": "active",
-    "inactive": "resolved",
-    "remission": "resolved",
-    "resolved": "resolved",
-}
+    "active": "active", "recurrence": "active", "relapse": "active", "inactive": "resolved",
+    "remission": "resolved", "resolved": "resolved",
+}  # fmt: skip
 _NOT_SO = ("refuted", "entered-in-error")
 _UNSURE = ("unconfirmed", "provisional", "differential", "presumed")
 LARGEST = 5 * 1024 * 1024

@@ -75,11 +75,7 @@ class OnnxEmbedder:
                 encoded = tokenizer.encode_batch(list(texts[start : start + _BATCH]))
                 mask = np.array([one.attention_mask for one in encoded], dtype=np.int64)
                 ids = np.array([one.ids for one in encoded], dtype=np.int64)
-                known = {
-                    "input_ids": ids,
-                    "attention_mask": mask,
-                    "token_type_ids": np.zeros_like(ids),
-                }
+                known = {"input_ids": ids, "attention_mask": mask, "token_type_ids": 0 * ids}
                 given = {one.name: known[one.name] for one in session.get_inputs()}
                 tokens = session.run(None, given)[0]
                 weight = mask[:, :, None].astype(np.float32)
@@ -107,10 +103,10 @@ def embedder_of(environ: Mapping[str, str] = os.environ) -> Embedder | None:
 
 def _installed() -> Embedder | None:
     """Return the model of the extra `meaning`, if it is installed."""
-    places = [find_spec(package) for package in (_MODEL, _TOKENIZER, "onnxruntime", "tokenizers")]
-    if any(place is None or place.origin is None for place in places):
+    packages = (_MODEL, _TOKENIZER, "onnxruntime", "tokenizers")
+    found = [Path(one.origin).parent for one in map(find_spec, packages) if one and one.origin]
+    if len(found) < len(packages):
         return None
-    model, tokenizer, *_ = (Path(place.origin).parent for place in places if place and place.origin)
-    return OnnxEmbedder(
-        model / "model.onnx", tokenizer / _TOKENIZER_FILE, name="all-MiniLM-L6-v2-int8"
-    )
+    model, tokenizer, *_ = found
+    places = model / "model.onnx", tokenizer / _TOKENIZER_FILE
+    return OnnxEmbedder(*places, name="all-MiniLM-L6-v2-int8")

@@ -82,6 +82,7 @@ a table as JSON. The command line overrides the environment, which overrides the
 """
 VARIABLES = {
     "TOOLMD_TOKEN": "The token of requests over HTTP; without it, each start creates one.",
+    "TOOLMD_USER": "Only within a table `[servers.NAME]`: the user who calls.",
     "TOOLMD_DEBUG": "If set, a command that crashes prints the whole traceback instead of a line.",
     "OPENROUTER_API_KEY": "OpenRouter's key; also for this machine where OPENAI_API_KEY is unset.",
     "OPENAI_API_KEY": "The key for every other endpoint.",

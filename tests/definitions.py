@@ -16,13 +16,30 @@ def records(file: Path) -> list[Any]:
     return [json.loads(line) for line in text.split("\n")[:-1]]
 
 
-def tool(name: str, parameters: str = "None", extra: str = "") -> str:
-    """Return the markdown of a tool whose parameters are `### name` blocks, or none."""
+def tool(
+    name: str,
+    parameters: str = "None",
+    extra: str = "",
+    *,
+    metadata: str = "",
+    returns: str = "object",
+) -> str:
+    """Return the markdown of a tool with these parameters, further sections and metadata."""
     return (
         f"# {name.replace('_', ' ').title()}\n\nDoes {name}.\n\n## Metadata\n\n"
-        f"- **Name**: {name}\n- **Version**: 1.0.0\n- **Category**: test\n\n"
-        f"## Parameters\n\n{parameters}\n\n## Returns\n\n- **Type**: object\n"
+        f"- **Name**: {name}\n- **Version**: 1.0.0\n- **Category**: test\n{metadata}\n"
+        f"## Parameters\n\n{parameters}\n\n## Returns\n\n- **Type**: {returns}\n"
         f"- **Description**: What came of it\n{extra}"
+    )
+
+
+def skill(name: str, tools: str, steps: str, inputs: str = "None") -> str:
+    """Return the markdown of a skill that requires these tools."""
+    return (
+        f"# {name.replace('_', ' ').title()}\n\nDoes {name}.\n\n## Metadata\n\n"
+        f"- **Name**: {name}\n- **Version**: 1.0.0\n- **Category**: test\n"
+        f"- **Required Tools**: {tools}\n\n## Workflow\n\n{steps}\n\n"
+        f"## Input Schema\n\n{inputs}\n\n## Output Schema\n\n- **Type**: object (SkillResult)\n"
     )
 
 

@@ -92,9 +92,9 @@ class Script(Model):
         clerk.read = str(read)
         flat = [one for each in read if isinstance(each, list) for one in each]
         clerk.parts = [
-            one["image_url"].split(";")[0].removeprefix("data:")
+            url.split(";")[0].removeprefix("data:")
             for one in flat
-            if "image_url" in one
+            if (url := one.get("image_url") or one.get("file_data"))
         ]
         done = sum(one.get("type") == "function_call_output" for one in said)
         made = 0

@@ -21,7 +21,7 @@ from langchain_core.tools import tool as langchain_tool
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic_ai import Agent as PydanticAgent
 from pydantic_ai.models.function import FunctionModel
-from shop import LOOK, open_shop
+from shop import LOOK_TOOL, open_shop
 
 from toolmd import Workspace
 
@@ -103,7 +103,7 @@ if __name__ == "__main__":
         folder = Path(name) / "shop"
         (folder / "tools_md").mkdir(parents=True)
         (folder / "toolmd.toml").write_text("plugins = []\n")
-        (folder / "tools_md/look.tool.md").write_text(LOOK)
+        (folder / "tools_md/look.tool.md").write_text(LOOK_TOOL)
         (folder / "tools_md/look.py").write_text(PYTHON)
         with open_shop(folder) as opened:
             sys.exit(asyncio.run(measure(opened)))

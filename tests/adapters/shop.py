@@ -2,9 +2,17 @@
 
 from pathlib import Path
 
+import pytest
+
 from toolmd import Workspace
 
-REFUND = """\
+REFUND = ("refund", {"order": "A1", "amount": 120})
+REFUNDED = "refund ['A1', 120.0] by u1"
+LOOK = ("look", {"order": "A1"})
+LOOKED = "look ['A1', 1] by u1"
+BOTH_WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
+
+REFUND_TOOL = """\
 # refund
 
 Refund an order.
@@ -26,7 +34,7 @@ Refund an order.
 ## Safety
 - **Requires Confirmation**: true
 """
-LOOK = """\
+LOOK_TOOL = """\
 # look
 
 Look an order up.
@@ -60,7 +68,7 @@ def write_shop(folder: Path) -> Path:
     tools.mkdir(parents=True)
     (folder / "toolmd.toml").write_text("plugins = []\n")
     parameters = {"refund": "order: str, amount: float", "look": "order: str, days: int = 1"}
-    for name, text in (("refund", REFUND), ("look", LOOK)):
+    for name, text in (("refund", REFUND_TOOL), ("look", LOOK_TOOL)):
         (tools / f"{name}.tool.md").write_text(text)
         python = PYTHON.format(name=name).replace(
             "*, context, **given", f"{parameters[name]}, *, context"
@@ -69,6 +77,11 @@ def write_shop(folder: Path) -> Path:
         python = python.replace("str(given)", f"str([{names}])")
         (tools / f"{name}.py").write_text(python)
     return folder
+
+
+def ran(ws: Workspace) -> list[str]:
+    """Return the calls that ran."""
+    return calls_of(ws.settings.root)
 
 
 def calls_of(folder: Path) -> list[str]:
@@ -143,11 +156,12 @@ def add_asking_skill(folder: Path) -> None:
 
 
 def add_report(folder: Path) -> None:
-    """Add a tool that returns an image."""
+    """Add a tool that returns an image and a file."""
     (folder / "tools_md/report.tool.md").write_text(REPORT)
     (folder / "tools_md/report.py").write_text(
-        "from toolmd import Image\n\n\ndef report() -> Image:\n"
-        "    return Image(b'\\x89PNG\\r\\n\\x1a\\n' + bytes(8), 'image/png')\n"
+        "from toolmd import File, Image\n\n\ndef report() -> dict:\n"
+        "    chart = Image(b'\\x89PNG\\r\\n\\x1a\\n' + bytes(8), 'image/png')\n"
+        "    return {'chart': chart, 'text': File(b'%PDF-1.7', 'application/pdf', 'report.pdf')}\n"
     )
 
 

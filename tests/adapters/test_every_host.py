@@ -2,20 +2,22 @@
 
 import ast
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from clerks import USER, Clerk
 from shop import (
-    add_asking_skill,
-    add_many,
-    add_report,
+    BOTH_WAYS,
+    LOOK,
+    LOOKED,
+    REFUND,
+    REFUNDED,
     add_review,
-    calls_of,
     change,
     open_shop,
+    ran,
     write_shop,
 )
 
@@ -23,23 +25,7 @@ import toolmd
 from toolmd import Approver, Workspace
 
 HOSTS = {"pydantic_ai": "PydanticAI", "openai_agents": "OpenAIAgents", "langchain": "LangChain"}
-REFUND = ("refund", {"order": "A1", "amount": 120})
-REFUNDED = "refund ['A1', 120.0] by u1"
-LOOK = ("look", {"order": "A1"})
-LOOKED = "look ['A1', 1] by u1"
-BOTH_WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
 Open = Callable[..., Clerk]
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Iterator[Workspace]:
-    """Return the open shop."""
-    folder = write_shop(tmp_path / "shop")
-    add_asking_skill(folder)
-    add_report(folder)
-    add_many(folder)
-    with open_shop(folder) as opened:
-        yield opened
 
 
 @pytest.fixture(params=HOSTS)
@@ -54,11 +40,6 @@ def clerk(ws: Workspace, host: str) -> Open:
     """Return what builds a clerk whose model makes these replies."""
     kind = getattr(import_module(f"clerk_{host}"), HOSTS[host])
     return lambda *replies, **fields: kind(fields.pop("ws", ws), list(replies), **fields)
-
-
-def ran(ws: Workspace) -> list[str]:
-    """Return the calls that ran."""
-    return calls_of(ws.settings.root)
 
 
 @BOTH_WAYS
@@ -233,8 +214,12 @@ def test_only_another_person_approves_a_review(tmp_path: Path, clerk: Open, host
 
 def test_the_list_follows_a_reload(ws: Workspace, clerk: Open) -> None:
     tools = ws.settings.root / "tools_md"
+    critical = (tools / "report.tool.md").read_text().replace("report", "seal")
+    (tools / "seal.tool.md").write_text(f"{critical}\n## Safety\n- **Sensitivity**: critical\n")
+    ws.reload()
 
     def edit() -> None:
+        (tools / "seal.tool.md").write_text("# seal")  # It is suspended.
         (tools / "refund.tool.md").unlink(missing_ok=True)
         text = (tools / "report.tool.md").read_text()
         (tools / "new.tool.md").write_text(text.replace("report", "new"))
@@ -244,13 +229,13 @@ def test_the_list_follows_a_reload(ws: Workspace, clerk: Open) -> None:
     assert one.run() == []
     assert "refund" in one.offered[0]
     assert one.offered[1] - one.offered[0] == {"new"}
-    assert one.offered[0] - one.offered[1] == {"refund"}
+    assert one.offered[0] - one.offered[1] == {"refund", "seal"}
 
 
-def test_an_image_is_an_image_and_confidence_stays_out(ws: Workspace, clerk: Open) -> None:
+def test_an_image_and_a_file_are_parts_and_confidence_stays_out(ws: Workspace, clerk: Open) -> None:
     one = clerk([("report", {"_confidence": 0.9})])
     assert one.run() == []
-    assert one.parts == ["image/png"]
+    assert one.parts == ["image/png", "application/pdf"]
 
 
 def test_a_long_result_is_cut_and_the_next_request_can_read_on(ws: Workspace, clerk: Open) -> None:

@@ -1,7 +1,6 @@
 """What LangChain alone has: answers that name their question, checkpoints and bare nodes."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,39 +17,19 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 from shop import (
-    add_asking_skill,
-    add_many,
-    add_report,
+    BOTH_WAYS,
+    LOOKED,
+    REFUND,
+    REFUNDED,
     add_review,
-    calls_of,
     change,
     open_shop,
+    ran,
     write_shop,
 )
 
 from toolmd import Workspace
 from toolmd.adapters.langchain import tools
-
-REFUND = ("refund", {"order": "A1", "amount": 120})
-REFUNDED = "refund ['A1', 120.0] by u1"
-LOOKED = "look ['A1', 1] by u1"
-BOTH_WAYS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Iterator[Workspace]:
-    """Return the open shop."""
-    folder = write_shop(tmp_path / "shop")
-    add_asking_skill(folder)
-    add_report(folder)
-    add_many(folder)
-    with open_shop(folder) as opened:
-        yield opened
-
-
-def ran(ws: Workspace) -> list[str]:
-    """Return the calls that ran."""
-    return calls_of(ws.settings.root)
 
 
 @pytest.mark.parametrize(

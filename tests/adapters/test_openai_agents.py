@@ -1,8 +1,6 @@
 """What the OpenAI Agents SDK alone has: sticky approvals, copies, and one question for a call."""
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,29 +10,10 @@ pytest.importorskip("agents")
 from agents import Agent, Runner, function_tool
 from clerk_openai_agents import OpenAIAgents, Script
 from clerks import USER, in_thread
-from shop import add_asking_skill, calls_of, open_shop, write_shop
+from shop import LOOK, LOOKED, REFUND, REFUNDED, ran
 
 from toolmd import Approver, Workspace
 from toolmd.adapters.openai_agents import tools
-
-REFUND = ("refund", {"order": "A1", "amount": 120})
-REFUNDED = "refund ['A1', 120.0] by u1"
-LOOK = ("look", {"order": "A1"})
-LOOKED = "look ['A1', 1] by u1"
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Iterator[Workspace]:
-    """Return the open shop."""
-    folder = write_shop(tmp_path / "shop")
-    add_asking_skill(folder)
-    with open_shop(folder) as opened:
-        yield opened
-
-
-def ran(ws: Workspace) -> list[str]:
-    """Return the calls that ran."""
-    return calls_of(ws.settings.root)
 
 
 def test_a_sticky_approval_runs_nothing_that_nobody_saw(ws: Workspace) -> None:

@@ -1,8 +1,6 @@
 """What pydantic-ai alone has: deferred requests with metadata, and events."""
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,22 +11,10 @@ from clerk_pydantic_ai import PydanticAI
 from clerks import USER
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import DeferredToolResults
-from shop import add_asking_skill, add_many, calls_of, open_shop, write_shop
+from shop import REFUND, calls_of
 
 from toolmd import Workspace
 from toolmd.adapters.pydantic_ai import ToolmdProgress
-
-REFUND = ("refund", {"order": "A1", "amount": 120})
-
-
-@pytest.fixture
-def ws(tmp_path: Path) -> Iterator[Workspace]:
-    """Return the open shop."""
-    folder = write_shop(tmp_path / "shop")
-    add_asking_skill(folder)
-    add_many(folder)
-    with open_shop(folder) as opened:
-        yield opened
 
 
 def resume(clerk: PydanticAI, key: str) -> Any:

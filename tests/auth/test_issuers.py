@@ -21,6 +21,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from tests import warm_python
+from tests.definitions import tool
 
 from toolmd._auth.issuers import Issuers
 from toolmd._auth.tokens import TokenError
@@ -276,27 +277,7 @@ def test_a_mapping_that_fails_denies(service: Service) -> None:
     assert asyncio.run(issuers.find(service.token())).rights == frozenset()
 
 
-TOOL = """\
-# Greet
-
-Greet the caller.
-
-## Metadata
-
-- **Name**: greet
-- **Version**: 1.0.0
-- **Category**: talk
-- **Requires Context**: customer
-
-## Parameters
-
-None
-
-## Returns
-
-- **Type**: string
-- **Description**: Who was greeted
-"""
+TOOL = tool("greet", metadata="- **Requires Context**: customer\n", returns="string")
 PYTHON = """
 def greet(*, context):
     return f"{context.user} of {context.facts['customer']}"

@@ -3,33 +3,9 @@
 import json
 
 import pytest
+from tests.definitions import tool
 
-TOOL = """# {title}
-
-Do it.
-
-## Metadata
-
-- **Name**: {name}
-- **Version**: 1.0.0
-- **Category**: test
-{metadata}
-## Parameters
-
-### word
-
-- **Type**: string
-- **Required**: true
-- **Description**: A word
-- **Max Length**: 10
-
-## Returns
-
-- **Type**: object
-- **Description**: What came of it
-{safety}
-## Examples
-{examples}"""
+WORD = "- **word** (string, required): A word\n  - **Max Length**: 10"
 SAY = """
 from toolmd.errors import ToolError
 
@@ -63,9 +39,8 @@ def project(console):
     """Give what writes a project of one tool, `say`, with these examples."""
 
     def make(*examples, metadata="", safety="", python=SAY):
-        text = TOOL.format(
-            title="Say", name="say", metadata=metadata, safety=safety, examples="".join(examples)
-        )
+        more = f"{safety}\n## Examples\n{''.join(examples)}"
+        text = tool("say", WORD, more, metadata=metadata)
         console.write("toolmd.toml", 'tools = ["tools_md"]\nskills = []\n')
         console.write("tools_md/say.tool.md", text)
         console.write("tools_md/say.py", python)

@@ -47,7 +47,8 @@ def test_drafts_land_in_the_projects_folder_and_check(shop) -> None:
         "made tools_md/find-roses.tool.md",
         "made tools_md/cut-roses.tool.md",
     ]
-    assert "note: find_roses.color, cut_roses.color: `maxItems` does not fit" in typed.err
+    assert "note: 2 × `maxItems` does not fit" in typed.err
+    assert "(find_roses.color, cut_roses.color)" in typed.err
     assert "Next: review the drafts, then run toolmd check" in typed.err
     found = json.loads(shop("check", "--json").out)
     assert [d for d in found if d["severity"] == "error"] == []

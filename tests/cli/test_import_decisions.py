@@ -112,14 +112,27 @@ def test_a_key_that_each_draft_loses_takes_one_line(shop) -> None:
     typed = shop("import", "openai", "tools.json")
     lines = [line for line in typed.err.splitlines() if "`url` is not kept" in line]
 
-    first = "order_0, order_1, order_2, order_3, order_4 and 2 more"
-    lost = '`url` is not kept: "https://docs/order_0" (--json has the other 6)'
-    assert lines == [f"note: {first}: {lost}"]
+    where = "(order_0, order_1, order_2 and 4 more); --json has each"
+    assert lines == [f'note: 7 × `url` is not kept: "https://docs/order_0" {where}']
     told = json.loads(shop("import", "openai", "tools.json", "--force", "--json").out)
     assert sum("`url` is not kept" in note["text"] for note in told["notes"]) == 7
 
 
-def test_notes_on_lines_of_the_source_stay_apart() -> None:
-    notes = [Note("a", "", f"`x{at % 2}` is not kept: {at}", 3) for at in range(14)]
+def test_the_notes_of_an_import_fit_on_one_screen() -> None:
+    many = [Note(f"t{at}", "", f"called 'T-{at}' in the source") for at in range(300)]
+    lost = [Note("a", "", f"`x{at}` is not kept: {'9' * 500}", 3) for at in range(40)]
+    decide = Note("b", "", "`check` fails until you decide: Secret: true")
 
-    assert sum("is not kept" in line for line in merged(notes)) == 14
+    lines = [*merged([*many, *lost, decide])]
+
+    assert lines[0] == str(decide)
+    assert lines[1].startswith("300 × called 'T-0' in the source (t0, t1, t2 and 297 more)")
+    assert lines[-1] == "and 29 more: --json has all"
+    assert len(lines) == 14
+    assert all(len(line) < 200 for line in lines)
+
+
+def test_few_notes_of_a_kind_stay_apart() -> None:
+    notes = [Note("a", "", f"`x` is not kept: {at}", at) for at in (1, 2, 3)]
+
+    assert [*merged(notes)] == [f"line {at}: a: `x` is not kept: {at}" for at in (1, 2, 3)]

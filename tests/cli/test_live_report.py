@@ -3,33 +3,17 @@
 from pathlib import Path
 
 import pytest
+from tests.definitions import tool
 
 from toolmd import Workspace
 from toolmd._cli.verbs.serve import LiveReport
 
-TOOL = """# Pay
-
-Pay a bill.
-
-## Metadata
-
-- **Name**: pay
-- **Version**: 1.0.0
-- **Category**: shop
-
-## Parameters
-
-- `amount` (integer, required): How much.
-
-## Returns
-
-- **Type**: string
-- **Description**: The receipt
-
-## Safety
-
-- **Confirm When**: `amount > 10`
-"""
+TOOL = tool(
+    "pay",
+    "- `amount` (integer, required): How much.",
+    "\n## Safety\n\n- **Confirm When**: `amount > 10`\n",
+    returns="string",
+)
 
 
 def test_an_edit_that_weakens_is_shown_once_in_the_words_of_its_author(

@@ -6,37 +6,21 @@ import re
 import time
 
 import pytest
+from tests.definitions import skill
 
-WATER = """# Water Flowers
-
-Count the flowers, and count them again later.
-
-## Metadata
-
-- **Name**: water_flowers
-- **Version**: 1.0.0
-- **Category**: sales
-- **Required Tools**: count_flowers
-
-## Workflow
-
-1. **Count** them later.
+WATER = skill(
+    "water_flowers",
+    "count_flowers",
+    """1. **Count** them later.
    - **Wait**: `duration(after)`
    - **Use**: count_flowers
    - **With**:
      - kinds: `["rose"]`
    - **Save as**: stock
 2. **Return**:
-   - stock: `stock`
-
-## Input Schema
-
-- `after` (string, required): How much later.
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-"""
+   - stock: `stock`""",
+    "- `after` (string, required): How much later.",
+)
 
 
 @pytest.fixture(autouse=True)

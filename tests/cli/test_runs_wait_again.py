@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from tests import warm_python
+from tests.definitions import skill
 
 GUARDED = """# Take Back
 
@@ -31,20 +32,10 @@ Take flowers back.
 
 - **Requires Confirmation**: true
 """
-SKILL = """# Deliver
-
-Sell flowers, and take them back where the customer declines.
-
-## Metadata
-
-- **Name**: deliver
-- **Version**: 1.0.0
-- **Category**: sales
-- **Required Tools**: sell_flowers, take_back
-
-## Workflow
-
-1. **Sell**
+SKILL = skill(
+    "deliver",
+    "sell_flowers, take_back",
+    """1. **Sell**
    - **Use**: sell_flowers
    - **With**:
      - kind: rose
@@ -60,20 +51,8 @@ Sell flowers, and take them back where the customer declines.
    - **Save as**: greeting
 
 4. **Return**:
-   - greeting: `greeting`
-
-## Input Schema
-
-None
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-- **Success**: boolean - Whether it was delivered
-- **Message**: string - What happened
-- **Data**: object - Contains greeting
-- **Error**: string - What went wrong
-"""
+   - greeting: `greeting`""",
+)
 
 
 KILLED = """import os

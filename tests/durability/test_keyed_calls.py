@@ -136,7 +136,7 @@ def test_equal_arguments_in_other_words_are_the_same_call(shop: Shop) -> None:
 
 def test_a_call_with_its_default_and_without_is_the_same_call(shop: Shop) -> None:
     file = shop.root / "tools_md" / "pay.tool.md"
-    file.write_text(TOOL.replace("- **Type**: integer", "- **Type**: integer\n- **Default**: 1"))
+    file.write_text(TOOL.replace("How much", "How much\n  - **Default**: 1"))
     shop.begin(1, "order-1").communicate()
 
     with Workspace.open(shop.root, overrides={"store": shop.place}) as workspace:

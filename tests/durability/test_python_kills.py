@@ -9,34 +9,13 @@ from pathlib import Path
 import pytest
 from test_edited_files import FILES
 from tests import warm_python
+from tests.definitions import skill
 
-STEM = """# Job
-
-A job.
-
-## Metadata
-
-- **Name**: job
-- **Version**: 1.0.0
-- **Category**: test
-- **Required Tools**: act, undo
-
-## Workflow
-
-1. Begin, go on and end.
-
-## Input Schema
-
-None
-
-## Output Schema
-
-- **Type**: object
-- **Success**: boolean - Whether it worked
-- **Message**: string - What happened
-- **Data**: object - The lines
-- **Error**: string - What went wrong
-"""
+STEM = skill(
+    "job",
+    "act, undo",
+    "1. Begin, go on and end.",
+)
 JOB = '''"""Make two calls."""
 
 from pathlib import Path

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.definitions import Folder, tool
+from tests.definitions import Folder, skill, tool
 
 from toolmd import Decision, Workspace
 from toolmd._types.decision import Approver
@@ -25,20 +25,10 @@ GIVEN = """## Rules
 
 """
 FIELDS = "- **Properties**:\n  - **customer**: string\n  - **status**: string\n"
-SKILL = """# Pay Out
-
-Pay somebody.
-
-## Metadata
-
-- **Name**: pay_out
-- **Version**: 1.0.0
-- **Category**: shop
-- **Required Tools**: get_order
-
-## Workflow
-
-1. **Ask a colleague**.
+SKILL = skill(
+    "pay_out",
+    "get_order",
+    """1. **Ask a colleague**.
    - **Ask**: Pay for {order_id}?
    - **By**: manager
 2. **Read it**.
@@ -47,19 +37,9 @@ Pay somebody.
      - order_id: `order_id`
    - **Save as**: order
 3. **Return**:
-   - status: `order.status`
-
-## Input Schema
-
-### order_id
-
-- **Type**: string
-- **Required**: true
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-"""
+   - status: `order.status`""",
+    "- **order_id** (string, required)",
+)
 GET = """import json
 from pathlib import Path
 

@@ -9,29 +9,12 @@ from pathlib import Path
 import pytest
 from tests import warm_python
 from tests.command import Ended, run_command
+from tests.definitions import tool
 
 from toolmd import UnreachableError, Workspace
 from toolmd._watch import Watcher
 
-TOOL = """# Pay
-
-Pays.
-
-## Metadata
-
-- **Name**: pay
-- **Version**: 1.0.0
-- **Category**: money
-
-## Parameters
-
-None
-
-## Returns
-
-- **Type**: object
-- **Description**: What came of it
-"""
+TOOL = tool("pay")
 STRICT = TOOL + "\n## Safety\n\n- **Requires Confirmation**: true\n"
 STRICTER = STRICT + "- **Min Confidence**: 0.5\n"
 
@@ -144,7 +127,7 @@ def test_another_edit_than_the_accepted_one_waits(here: Machine, there: Machine)
         workspace.changes.accept_sync("pay")
     there.write(STRICT)
     there.outcome()
-    there.write(TOOL.replace("Pays.", "Pays money."))
+    there.write(TOOL.replace("Does pay.", "Pays."))
 
     assert there.outcome() == "confirm"
 

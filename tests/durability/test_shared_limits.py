@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests import warm_python
-from tests.definitions import few, limited
+from tests.definitions import few, limited, tool
 
 from toolmd import Workspace
 from toolmd._call.denial import CallDenied
@@ -32,29 +32,6 @@ async def main(folder, store, calls):
             print(json.dumps([result.outcome, code, result.data]), flush=True)
 
 asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
-"""
-TOOL = """# Act
-
-Acts.
-
-## Metadata
-
-- **Name**: act
-- **Version**: 1.0.0
-- **Category**: general
-
-## Parameters
-
-None
-
-## Limits
-
-- **{name}**: {value}
-- **Timeout**: 60s
-
-## Returns
-
-- **Type**: object
 """
 PYTHON = """
 import asyncio, time
@@ -91,7 +68,8 @@ def project(folder, name, value):
     """Write a project with one limited tool."""
     tools = folder / "tools_md"
     tools.mkdir(parents=True)
-    (tools / "act.tool.md").write_text(TOOL.format(name=name, value=value), encoding="utf-8")
+    limits = f"\n## Limits\n\n- **{name}**: {value}\n- **Timeout**: 60s\n"
+    (tools / "act.tool.md").write_text(tool("act", extra=limits), encoding="utf-8")
     (tools / "act.py").write_text(PYTHON, encoding="utf-8")
     (folder / "toolmd.toml").write_text("", encoding="utf-8")
     return folder

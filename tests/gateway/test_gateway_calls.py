@@ -13,7 +13,7 @@ import pytest
 from guarded import Guarded, called, listed
 from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, use_span
 
-from toolmd import Result, Workspace
+from toolmd import ConfigError, Result, Workspace
 
 
 def test_a_call_reaches_the_server_and_its_result_comes_back(tmp_path: Path) -> None:
@@ -68,6 +68,29 @@ def test_each_user_has_a_session_unless_the_table_shares_it(tmp_path: Path) -> N
                 for user in ("ann", "bob", "ann")
             }
         assert len(found) == processes
+
+
+def test_a_server_is_told_who_calls_where_its_table_says_so(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "environment", table='env = {ACTOR = "user:$TOOLMD_USER"}')
+    with project.open() as workspace:
+        told = [
+            json.loads(workspace.call_sync("environment", {}, user=user).data)["ACTOR"]
+            for user in ("ana", "ben", "$HOME")
+        ]
+        nobody = called(workspace, "environment")
+
+    assert told == ["user:ana", "user:ben", "user:$HOME"]
+    assert nobody.outcome == "failed"
+    assert "must know who calls, and this call has no user" in nobody.error.message
+    assert len(project.lines("calls.txt")) == 3
+
+
+def test_a_session_that_all_share_can_not_say_who_calls(tmp_path: Path) -> None:
+    table = 'shared = true\nenv = {ACTOR = "$TOOLMD_USER"}'
+    project = Guarded(tmp_path / "p", "environment", table=table)
+
+    with pytest.raises(ConfigError, match=r"a shared session has no user"):
+        project.open()
 
 
 def test_no_process_is_left_once_the_workspace_is_closed(tmp_path: Path) -> None:

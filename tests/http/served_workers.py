@@ -7,31 +7,8 @@ from typing import Any, Self
 
 import httpx
 from served_kiosk import TOKEN, Served
-from tests.definitions import records
+from tests.definitions import records, tool
 
-TOOL = """# Act
-
-Act, and note who did.
-
-## Metadata
-
-- **Name**: act
-- **Version**: 1.0.0
-- **Category**: general
-
-## Parameters
-
-None
-
-## Limits
-
-- **Timeout**: 60s
-{limit}
-
-## Returns
-
-- **Type**: object
-"""
 CODE = """
 import asyncio, json, os, time
 from pathlib import Path
@@ -50,7 +27,8 @@ def project_of(folder: Path, limit: str = "") -> Path:
     """Write a project with one tool, which notes each call."""
     tools = folder / "acts" / "tools_md"
     tools.mkdir(parents=True)
-    (tools / "act.tool.md").write_text(TOOL.format(limit=limit), encoding="utf-8")
+    text = tool("act", extra=f"\n## Limits\n\n- **Timeout**: 60s\n{limit}\n")
+    (tools / "act.tool.md").write_text(text, encoding="utf-8")
     (tools / "act.py").write_text(CODE, encoding="utf-8")
     (tools.parent / "toolmd.toml").touch()
     return tools.parent

@@ -12,23 +12,14 @@ import pytest
 from raw import answer, connected, head
 from served_kiosk import Served
 from tests import warm_python
+from tests.definitions import skill
 
 from toolmd import Workspace
 
-SLOW_MEAL = """# Slow Meal
-
-Wait for a guest, and note what they eat.
-
-## Metadata
-
-- **Name**: slow_meal
-- **Version**: 1.0.0
-- **Category**: kiosk
-- **Required Tools**: wait, note
-
-## Workflow
-
-1. **Use**: `wait`
+SLOW_MEAL = skill(
+    "slow_meal",
+    "wait, note",
+    """1. **Use**: `wait`
 
    - **With**:
      - pipe: `pipe`
@@ -41,20 +32,9 @@ Wait for a guest, and note what they eat.
    - **Save as**: made
 
 3. **Return**:
-   - made: `made`
-
-## Input Schema
-
-- **pipe**: string (required) - Who comes
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-- **Success**: boolean - true when it is ordered
-- **Message**: string - What was ordered
-- **Data**: object - The order
-- **Error**: string - What went wrong
-"""
+   - made: `made`""",
+    "- **pipe**: string (required) - Who comes",
+)
 
 NOTE = """# Note
 

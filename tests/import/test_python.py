@@ -178,6 +178,118 @@ def test_the_draft_has_signature_and_docstring(tmp_path: Path) -> None:
     assert "_private" not in drafts
 
 
+STYLES = {
+    "google": """Find the orders.
+
+    The newest come first.
+
+    Args:
+        customer (str): The customer's number.
+        limit (int, optional): How many orders.
+
+    Returns:
+        list: The items.
+
+    Raises:
+        KeyError: There is no such customer.
+
+    Example:
+        find_orders("c7")
+
+    Note:
+        Slow at night.
+    """,
+    "numpy": """Find the orders.
+
+    The newest come first.
+
+    Parameters
+    ----------
+    customer : str
+        The customer's number.
+    limit : int, optional
+        How many orders.
+
+    Returns
+    -------
+    list
+        The items.
+
+    Raises
+    ------
+    KeyError
+        There is no such customer.
+
+    Example
+    -------
+    find_orders("c7")
+
+    Side Effects
+    ------------
+    Slow at night.
+    """,
+    "sphinx": """Find the orders.
+
+    The newest come first.
+
+    :param str customer: The customer's number.
+    :param limit: How many
+        orders.
+    :type limit: int
+    :returns: The items.
+    :rtype: list
+    :raises KeyError: There is no such customer.
+
+    Example::
+
+        find_orders("c7")
+
+    .. note:: Slow at night.
+    """,
+    "epydoc": """Find the orders.
+
+    The newest come first. Example: find_orders("c7"). Slow at night.
+
+    @param customer: The customer's number.
+    @param limit: How many orders.
+    @return: The items.
+    @raise KeyError: There is no such customer.
+    """,
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_each_part_of_a_docstring_reaches_the_model_once(tmp_path: Path, style: str) -> None:
+    body = f'def find_orders(customer: str, limit: int = 1) -> list:\n    r"""{STYLES[style]}"""'
+    drafts, notes, _ = imported(module(tmp_path, body))
+    spec, _ = parse_tool(drafts["find_orders"], "x.tool.md")
+    assert spec is not None
+    module(tmp_path, drafts["find_orders"], "tools_md/find_orders.tool.md")
+    with Workspace.open(tmp_path) as workspace:
+        offered = str(workspace.export("openai"))
+
+    assert [" ".join(one.shape.description.split()) for one in spec.parameters] == [
+        "The customer's number.",
+        "How many orders.",
+    ]
+    assert (spec.description, spec.returns.description) == ("Find the orders.", "The items.")
+    for part in ("newest", "number.", "How many", "no such customer", "c7", "Slow at night"):
+        assert offered.count(part) == 1, (part, offered)
+    assert not any("docstring" in note for note in notes)
+
+
+def test_a_section_that_can_not_be_read_is_kept_whole(tmp_path: Path) -> None:
+    doc = "Do.\n\n    Args:\n        the number\n\n    Returns:\n        All.\n    "
+    body = f'def f(a: int):\n    """{doc}"""'
+    drafts, notes, _ = imported(module(tmp_path, body))
+    spec, _ = parse_tool(drafts["f"], "x.tool.md")
+
+    assert spec is not None
+    assert "the number" in spec.when_to_use
+    assert spec.returns.description == "All."
+    assert any("a section of the docstring is kept whole" in note for note in notes)
+
+
 MORE = (
     "None", "Card", "Iban", "Part", "Tree", "Union[Card, Iban]", "dt.time", "dt.timedelta",
     "Annotated[Union[Card, Iban], Field(discriminator='kind')]", "Decimal", "dict[int, str]",

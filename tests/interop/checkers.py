@@ -41,12 +41,15 @@ class Row(NamedTuple):
 
 
 def clients() -> Iterator[Row]:
-    """Test the server with the SDK of the old era and fastmcp's client."""
-    for package, requirement, script in (
-        ("mcp", "mcp<2", "with_mcp_1.py"),
-        ("fastmcp", "fastmcp>=4.1", "with_fastmcp.py"),
+    """Test the server with the SDK of the old era and the clients of frameworks."""
+    for package, requirements, script in (
+        ("mcp", ("mcp<2",), "with_mcp_1.py"),
+        ("fastmcp", ("fastmcp>=4.1",), "with_fastmcp.py"),
+        ("openai-agents", ("openai-agents>=0.24",), "with_openai_agents.py"),
+        ("pydantic-ai-slim", ("pydantic-ai-slim[mcp]>=2.68",), "with_pydantic_ai.py"),
+        ("langchain-mcp-adapters", ("langchain-mcp-adapters", "langchain"), "with_langchain.py"),
     ):
-        python = python_with(requirement)
+        python = python_with(*requirements)
         asked = f"from importlib.metadata import version; print(version('{package}'))"
         name = f"{package} {_run([str(python), '-c', asked]).stdout.strip()}"
         with copied() as project:

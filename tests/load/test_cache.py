@@ -9,6 +9,7 @@ import pytest
 from bind_project import Project, parameter, tool
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.definitions import skill
 
 from toolmd._load.cache import INDEX, PAYLOAD, Cache, CacheEntry
 from toolmd._workspace.reader import PACKAGES, FileReader
@@ -31,33 +32,14 @@ class CountingReader(FileReader):
         return super().check_skill(spec, tools, skills, implemented=implemented)
 
 
-SKILL = """# Greet everyone
-
-Greets.
-
-## Metadata
-
-- **Name**: greet_everyone
-- **Version**: 1.0.0
-- **Category**: test
-- **Required Tools**: one
-
-## Workflow
-
-1. **Greet**.
+SKILL = skill(
+    "greet_everyone",
+    "one",
+    """1. **Greet**.
    - **Use**: one
    - **With**:
-     - date: today
-
-## Input Schema
-
-None
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-- **Success**: boolean - Whether it worked
-"""
+     - date: today""",
+)
 
 
 @pytest.fixture

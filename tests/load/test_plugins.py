@@ -235,6 +235,60 @@ def test_two_plugins_with_a_tool_of_one_name_are_an_error_that_names_both(
     assert "`plugins` in the settings" in found.help
 
 
+def test_a_changed_plugin_that_can_be_edited_asks_for_a_restart_once(
+    project: Project, packages: Packages
+) -> None:
+    packages.install(
+        "brings-tools",
+        DEFINITIONS,
+        {
+            "tools/lend-it.tool.md": tool("lend_it"),
+            "tools/lend_it.py": "def lend_it(): return 1",
+            "store.py": "SHELF = 1",
+        },
+    )
+    old = build_with(project, ["brings-tools"])
+    assert old.registry.diagnostics == ()
+    assert [Path(place).name for place in old.plugins.sources] == ["brings_tools"]
+
+    for path in ("store.py", "tools/lend_it.py"):
+        (packages.root / "brings_tools" / path).write_text("SHELF = 22")
+    (found,) = build_with(project, ["brings-tools"]).registry.diagnostics
+
+    assert (found.code, found.severity) == ("changed-plugin", "warning")
+    assert found.span.path.endswith(("store.py", "lend_it.py"))
+    assert found.help == "restart this process to use it"
+
+
+def test_python_that_the_project_reads_anew_asks_for_no_restart(
+    project: Project, packages: Packages
+) -> None:
+    files = {"tools/lend-it.tool.md": tool("lend_it"), "tools/lend_it.py": "def lend_it(): ..."}
+    packages.install("brings-tools", DEFINITIONS, files)
+    own = {"plugins": ["brings-tools"], "tools": [str(packages.root / "brings_tools/tools")]}
+    settings = load_settings(project.root, overrides=own, environ={})
+    assert build(settings, reader_of(None)).registry.diagnostics == ()
+
+    (packages.root / "brings_tools/tools/lend_it.py").write_text("def lend_it(): return 22")
+
+    assert build(settings, reader_of(None)).registry.diagnostics == ()
+
+
+def test_an_installed_plugin_of_another_version_asks_for_a_restart(
+    project: Project, packages: Packages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = Packages(packages.root / "site-packages")
+    monkeypatch.syspath_prepend(installed.root)
+    installed.install("brings-tools", DEFINITIONS, {"tools/lend-it.tool.md": tool("lend_it")})
+    assert build_with(project, ["brings-tools"]).plugins.sources == {}
+    data = installed.root / "brings_tools-1.2.dist-info" / "METADATA"
+    data.write_text(data.read_text().replace("Version: 1.2", "Version: 1.3"))
+
+    (found,) = build_with(project, ["brings-tools"]).registry.diagnostics
+
+    assert (found.code, found.span.path) == ("changed-plugin", "brings-tools")
+
+
 def test_each_snapshot_has_a_manager_of_its_own(project: Project) -> None:
     first, second = project.build(), project.build()
 

@@ -150,11 +150,10 @@ def test_a_client_that_cannot_ask_gets_no_call_run(
 ) -> None:
     result = call(client())
 
+    (waiting,) = workspace.confirmations.pending_sync()
     assert code(result) == "confirmation_required"
-    assert (
-        result.structured_content["confirmation"]["id"]
-        == workspace.confirmations.pending_sync()[0].id
-    )
+    assert result.structured_content["confirmation"]["id"] == waiting.id
+    assert f"toolmd confirm {waiting.id}" in result.content[-1].text
     assert reminders() == []
 
 

@@ -32,7 +32,7 @@ def test_a_union_or_an_object_is_not_in_a_form() -> None:
 
     made = form(parameters, {"p0": "a", "p1": {}, "p2": 1}, "2026-07-28")
 
-    assert made == {"type": "object", "properties": {}, "required": []}
+    assert made == {"type": "object", "properties": {}}
 
 
 def test_many_of_an_enum_are_a_field_since_2025_11_25() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -66,6 +67,30 @@ async def over_pipes(project: Path, *words: str) -> AsyncIterator[tuple[Any, Any
     server.stdin.close()
     server.stdout.close()
     assert await to_thread(server.wait, 30) == 0
+
+
+PAGE = Path(__file__).parents[2] / "docs/how-to/mcp.md"
+HOSTS = {
+    table: settings[table]
+    for text in re.findall(r"```json\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    for settings in [json.loads(text)]
+    for table in settings
+    if table in {"mcpServers", "servers"}
+}
+"""The tables of hosts' settings on the page."""
+
+
+@pytest.mark.parametrize("table", ["mcpServers", "servers"])
+def test_the_command_in_the_settings_of_hosts_serves_the_project(project: Path, table: str) -> None:
+    (server,) = HOSTS[table].values()
+    program, verb, option, _, *words = [server["command"], *server["args"]]
+    assert [program, verb, option] == ["toolmd", "serve", "--project"]
+
+    async def run() -> list[str]:
+        async with Client(over_pipes(project, *words)) as client:
+            return [tool.name for tool in (await client.list_tools()).tools]
+
+    assert "greet" in asyncio.run(run())
 
 
 def test_a_host_calls_and_its_user_confirms(

@@ -439,7 +439,6 @@ def test_objects_nest_sixteen_deep():
     [
         "- **Type**: string\n- **Enum**: `in`, `out`",
         "- **Type**: string\n- **Enum**: `in` `out`",
-        "- **Type**: string\n- **Enum**: `in` / `out`",
         "- **Type**: string\n- **Enum**: `in`, or `out`",
     ],
 )

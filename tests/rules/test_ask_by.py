@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import definitions
 from tests.definitions import Folder, tool
 
 from toolmd import Answer, Decision, Workspace, parse_skill
@@ -13,6 +14,7 @@ from toolmd._load.weakening import weakened
 from toolmd._parse import skill_text
 from toolmd._types.decision import Approver
 from toolmd.config import load_settings
+from toolmd.testing import FakeClock
 
 PAY = "### amount\n\n- **Type**: number\n- **Required**: true\n\n"
 ASK = """1. **Ask a colleague**.
@@ -45,30 +47,16 @@ Open = Callable[..., Workspace]
 
 
 def skill(steps: str = ASK) -> str:
-    return (
-        "# Pay Out\n\nPay somebody.\n\n## Metadata\n\n- **Name**: pay_out\n- **Version**: 1.0.0\n"
-        "- **Category**: shop\n- **Required Tools**: pay\n\n## Workflow\n\n" + steps +
-        f"\n## Input Schema\n\n{PAY}## Output Schema\n\n- **Type**: object (SkillResult)\n"
-    )  # fmt: skip
-
-
-class Clock:
-    """A clock that the test moves."""
-
-    def __init__(self) -> None:
-        self.now = 1_790_000_000.0
-
-    def __call__(self) -> dt.datetime:
-        return dt.datetime.fromtimestamp(self.now, dt.UTC)
+    return definitions.skill("pay_out", "pay", steps, PAY)
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> FakeClock:
+    return FakeClock(dt.datetime(2026, 9, 21, tzinfo=dt.UTC))
 
 
 @pytest.fixture
-def shop(tmp_path: Path, clock: Clock) -> Iterator[Open]:
+def shop(tmp_path: Path, clock: FakeClock) -> Iterator[Open]:
     opened: list[Workspace] = []
     folder = Folder(tmp_path)
 
@@ -187,16 +175,16 @@ def test_an_expression_compares_the_approver_with_the_step(shop) -> None:
     assert "reads" not in str(view.to_dict())
 
 
-def test_escalation_widens_at_its_time_and_a_late_yes_is_too_late(shop, clock: Clock) -> None:
+def test_escalation_widens_at_its_time_and_a_late_yes_is_too_late(shop, clock: FakeClock) -> None:
     head = Approver("zoe", roles=("head",))
     workspace = shop()
     first, second = begin(workspace).confirmation, begin(workspace, 600).confirmation
-    clock.now += 4 * 3600 - 60
+    clock.advance(4 * 3600 - 60)
     denied = workspace.confirmations.decide_sync(first.id, Decision.approve(), head)
     assert code(denied) == "not_allowed"
-    clock.now += 120
+    clock.advance(120)
     assert workspace.confirmations.decide_sync(first.id, Decision.approve(), head).outcome == "ok"
-    clock.now += 2 * 86400
+    clock.advance(2 * 86400)
     late = workspace.confirmations.decide_sync(second.id, Decision.approve(), head)
     assert late.outcome != "ok"
     ended = workspace.runs.resume_sync(second.id.partition("/")[0])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.definitions import Folder, tool
+from tests.definitions import Folder, skill, tool
 
 from toolmd import Decision, Workspace, parse_tool
 from toolmd._parse import parse_tool as read_tool
@@ -16,22 +16,13 @@ from toolmd._types.identity import Identity
 from toolmd._types.verdict import Action, Verdict
 from toolmd.config import load_settings
 from toolmd.hooks import hookimpl
+from toolmd.testing import FakeClock
 
-PARAMETERS = """### amount
-
-- **Type**: number
-- **Required**: true
-- **Minimum**: 0
-
-### order_id
-
-- **Type**: string
-- **Required**: true
-
-### pin
-
-- **Type**: string
-- **Sensitive**: true
+PARAMETERS = """- **amount** (number, required)
+  - **Minimum**: 0
+- **order_id** (string, required)
+- **pin** (string)
+  - **Sensitive**: true
 """
 MANAGER = """
 ## Approval
@@ -65,23 +56,13 @@ def refund(amount, order_id, pin=None):
 Open = Callable[..., Workspace]
 
 
-class Clock:
-    """A clock that the test moves."""
-
-    def __init__(self) -> None:
-        self.now = 1_790_000_000.0
-
-    def __call__(self) -> dt.datetime:
-        return dt.datetime.fromtimestamp(self.now, dt.UTC)
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(dt.datetime(2026, 9, 21, tzinfo=dt.UTC))
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def shop(tmp_path: Path, clock: Clock) -> Iterator[Open]:
+def shop(tmp_path: Path, clock: FakeClock) -> Iterator[Open]:
     opened: list[Workspace] = []
 
     def open_shop(approval: str = MANAGER, extra: str = "", **settings: Any) -> Workspace:
@@ -258,9 +239,9 @@ def test_escalation_widens_who_may_at_its_time(shop, clock) -> None:
     one = ask(workspace).confirmation
     approve = workspace.confirmations.approve_sync
 
-    clock.now += 4 * 3600 - 1
+    clock.advance(4 * 3600 - 1)
     assert code(approve(one.id, user="pia", roles=["head"])) == "not_allowed"
-    clock.now += 1
+    clock.advance(1)
     assert code(approve(one.id, user="pia", roles=["head"])) == "ok"
 
 
@@ -274,10 +255,10 @@ def test_the_events_tell_an_escalation_and_an_expiry_at_their_times(shop, clock)
 
     assert told() == ["pending"]
     assert told() == []
-    clock.now += 4 * 3600
+    clock.advance(4 * 3600)
     assert told() == ["escalated"]
     assert told() == []
-    clock.now += 20 * 3600
+    clock.advance(20 * 3600)
     assert told() == ["closed"]
 
 
@@ -285,9 +266,9 @@ def test_a_late_decision_runs_nothing(shop, clock, tmp_path) -> None:
     workspace = shop()
     one = ask(workspace).confirmation
 
-    clock.now += 24 * 3600 - 1
+    clock.advance(24 * 3600 - 1)
     assert workspace.confirmations.get_sync(one.id).state == "pending"
-    clock.now += 2
+    clock.advance(2)
     approve = workspace.confirmations.approve_sync
     assert code(approve(one.id, user="eve", roles=["manager"])) == "approval_expired"
     assert done(tmp_path) == []
@@ -413,9 +394,9 @@ def test_a_call_waits_for_its_caller_as_long_as_the_settings_say(shop, clock) ->
     first, second = (ask(workspace, amount).confirmation for amount in (1, 2))
     approve = workspace.confirmations.approve_sync
 
-    clock.now += 3599
+    clock.advance(3599)
     assert code(approve(first.id, user="ana")) == "ok"
-    clock.now += 1
+    clock.advance(1)
     assert code(approve(second.id, user="ana")) == "confirmation_expired"
 
 
@@ -423,7 +404,7 @@ def test_a_crisis_review_never_expires(shop, clock, tmp_path) -> None:
     workspace = shop("", "\n## Safety\n\n- **Crisis When**: `amount > 1`\n")
     one = ask(workspace).confirmation
 
-    clock.now += 400 * 24 * 3600
+    clock.advance(400 * 24 * 3600)
     assert workspace.confirmations.get_sync(one.id).state == "pending"
     assert "expires" not in one.to_dict()
     assert code(workspace.confirmations.approve_sync(one.id)) == "ok"
@@ -493,20 +474,10 @@ def test_a_correction_replaces_a_call_that_waits_for_an_approval(shop, tmp_path)
     assert done(tmp_path) == ["400"]
 
 
-SKILL = """# Refund twice
-
-Refunds an order.
-
-## Metadata
-
-- **Name**: refund_order
-- **Version**: 1.0.0
-- **Category**: shop
-- **Required Tools**: refund
-
-## Workflow
-
-1. **Refund**.
+SKILL = skill(
+    "refund_order",
+    "refund",
+    """1. **Refund**.
    - **Use**: refund
    - **With**:
      - amount: `amount`
@@ -514,19 +485,9 @@ Refunds an order.
    - **Save as**: refunded
 
 2. **Return**:
-   - refunded: `refunded`
-
-## Input Schema
-
-### amount
-
-- **Type**: number
-- **Required**: true
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-"""
+   - refunded: `refunded`""",
+    "- **amount** (number, required)",
+)
 
 
 def test_a_run_waits_for_the_approval_of_its_call(shop, tmp_path) -> None:
@@ -612,7 +573,7 @@ def test_an_approval_that_a_review_did_not_need_is_asked_at_the_start(shop, cloc
     one = ask(workspace).confirmation
     assert one.approvals == ()
 
-    clock.now += 24 * 3600
+    clock.advance(24 * 3600)
     again = workspace.confirmations.approve_sync(one.id)
     assert again.outcome == "review"
     assert [each.reason for each in again.confirmation.approvals][-1] == "review"

@@ -1,31 +1,18 @@
 """A call that breaks a constraint of a Python class learns where and why."""
 
 import pytest
+from tests.definitions import tool
 from workspace_shop import Shop
 
-TOOL = """# Order
-
-Order things.
-
-## Metadata
-
-- **Name**: order
-- **Version**: 1.0.0
-- **Category**: shop
-
-## Parameters
-
-- `wanted` (object, required): The order.
+TOOL = tool(
+    "order",
+    """- `wanted` (object, required): The order.
   - `lines` (array of object, required)
     - `price` (number, required)
   - `code` (string, required)
-- `tag` (string, required): A word.
-
-## Returns
-
-- **Type**: string
-- **Description**: The code
-"""
+- `tag` (string, required): A word.""",
+    returns="string",
+)
 
 PYTHON = '''"""Order things."""
 

@@ -63,6 +63,21 @@ def test_a_broken_file_next_to_good_ones_does_not_hinder_them(shop: Shop) -> Non
         assert ws.call_sync(name, {}).outcome == "failed"
 
 
+def test_a_fault_of_a_module_that_two_tools_import_is_reported_once_at_its_line(
+    shop: Shop,
+) -> None:
+    shop.write("tools_md/prices.py", "PRICE = 3\nx = = 1\n")
+    for name in ("sell", "buy"):
+        shop.tool(name, f"from .prices import PRICE\ndef {name}(): return {{}}")
+    ws = shop.open()
+
+    (found,) = ws.diagnostics
+
+    assert (found.span.path, found.span.line) == ("tools_md/prices.py", 2)
+    for name in ("sell", "buy"):
+        assert "tools_md/prices.py:2" in ws.call_sync(name, {}).error.message
+
+
 def test_a_plugin_that_is_no_python_is_reported_at_the_line_of_the_error(shop: Shop) -> None:
     shop.write("tools_md/plugin.py", "import os\n\nx = 1 2\n")
     shop.tool("one", "def one(): return {}")

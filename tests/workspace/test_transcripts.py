@@ -3,36 +3,17 @@
 from datetime import datetime, timedelta
 
 import pytest
+from tests.definitions import tool
 
 from toolmd._workspace.transcripts import replay
 from toolmd.errors import ConfigError
 
-TOOL = """
-# Greet
-
-Greet someone.
-
-## Metadata
-
-- **Name**: greet
-- **Version**: 1.0.0
-- **Category**: talk
-
-## Parameters
-
-### name
-
-- **Type**: string
-- **Required**: true
-
-## Returns
-
-- **Type**: string
-
-## Safety
-
-- **Requires Confirmation**: true
-"""
+TOOL = tool(
+    "greet",
+    "- **name** (string, required)",
+    "\n## Safety\n\n- **Requires Confirmation**: true\n",
+    returns="string",
+)
 CALL = '```json\n{"tool": "greet", "params": {"name": "Ana"}}\n```\n\n'
 
 

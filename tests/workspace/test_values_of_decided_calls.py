@@ -5,37 +5,16 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.definitions import tool
 
 from toolmd import Workspace
 
-TOOL = """# Pay
-
-Pay with a card.
-
-## Metadata
-
-- **Name**: pay
-- **Version**: 1.0.0
-- **Category**: shop
-
-## Parameters
-
-### card
-
-- **Type**: string
-- **Required**: true
-- **Description**: The number
-- **Sensitive**: true
-
-## Returns
-
-- **Type**: string
-- **Description**: Nothing
-
-## Safety
-
-- **Requires Confirmation**: true
-"""
+TOOL = tool(
+    "pay",
+    "- **card** (string, required): The number\n  - **Sensitive**: true",
+    "\n## Safety\n\n- **Requires Confirmation**: true\n",
+    returns="string",
+)
 
 
 def rows(project: Path) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.definitions import Folder, tool
+from tests.definitions import Folder, skill, tool
 
 from toolmd import Workspace
 
@@ -15,13 +15,7 @@ def word(name: str, *, required: bool = True) -> str:
     )
 
 
-def skill(name: str, tools: str, steps: str, inputs: str = "None") -> str:
-    return (
-        f"# {name.replace('_', ' ').title()}\n\nDoes {name}.\n\n## Metadata\n\n"
-        f"- **Name**: {name}\n- **Version**: 1.0.0\n- **Category**: test\n"
-        f"- **Required Tools**: {tools}\n\n## Workflow\n\n{steps}\n\n"
-        f"## Input Schema\n\n{inputs}\n\n## Output Schema\n\n- **Type**: object (SkillResult)\n"
-    )
+__all__ = ["Shop", "skill", "word"]
 
 
 class Shop(Folder):

@@ -24,8 +24,8 @@ from toolmd._types.schema import Schema
 from toolmd.errors import did_you_mean
 
 _SPACES = frozenset(name.partition(".")[0] for name in FUNCTIONS if name.partition(".")[2])
-CALLER, NOW = "caller", "now"
-"""The names by which an expression reads who calls, and the time."""
+CALLER, NOW, APPROVER = "caller", "now", "approver"
+"""The names by which an expression reads who calls, the time, and who approves."""
 _OF_A_DAY = frozenset((
     ".getFullYear", ".getMonth", ".getDate", ".getDayOfMonth", ".getDayOfWeek", ".getDayOfYear",
     ".getHours", ".getMinutes",
@@ -56,16 +56,28 @@ class Checker:
     An object with known fields is closed: a field that it lacks is an error.
     """
 
-    def __init__(self, names: Mapping[str, Schema], caller: Schema | None = None) -> None:
-        """Keep the names; with the type of `caller`, it may be read, too."""
-        names = names if caller is None else {**names, CALLER: caller}
+    def __init__(
+        self,
+        names: Mapping[str, Schema],
+        caller: Schema | None = None,
+        *,
+        of_approver: bool = False,
+    ) -> None:
+        """Keep the names; with the type of `caller`, that one may be read, too, and `approver`.
+
+        A name of the scope that then stands for a person or for the time, too, is ambiguous.
+        """
+        people = (CALLER, APPROVER) if of_approver else (CALLER,)
+        own = {} if caller is None else dict.fromkeys(people, caller)
+        self._ambiguous = frozenset({CALLER, NOW, APPROVER} & names.keys() if own else ())
+        names = {**names, **own}
         self._caller = caller
         self._aliases = {fold(name): name for name in names}
         self._types = {fold(name): type_of(shape) for name, shape in names.items()}
 
     def check(self, source: str) -> CheckedExpression:
         """Return the type of the result; raises ExpressionError with its position."""
-        walk = _Walk(source, self._types, self._caller)
+        walk = _Walk(source, self._types, self._caller, self._ambiguous)
         program, found = walk.compile(self._aliases)
         optional = found.kind == "optional"
         schema = schema_of(found.inner or ANY if optional else found)
@@ -97,8 +109,13 @@ class _Walk:
     """A walk over a tree that types its nodes; without `names`, each name has any type."""
 
     def __init__(
-        self, source: str, names: Mapping[str, Type] | None, caller: Schema | None = None
+        self,
+        source: str,
+        names: Mapping[str, Type] | None,
+        caller: Schema | None = None,
+        ambiguous: frozenset[str] = frozenset(),
     ) -> None:
+        self._ambiguous = ambiguous
         self._source, self._names, self._caller = source, names, caller
         self._own: dict[str, Type] = {}
         self._read, self._tested = set[str](), set[str]()
@@ -164,6 +181,11 @@ class _Walk:
         if node.name in self._own:
             return self._own[node.name]
         self._read.add(node.name)
+        if node.name in self._ambiguous:
+            of = {CALLER: "who calls", NOW: "the time", APPROVER: "who approves"}[node.name]
+            message = f"'{node.name}' is the name of a parameter or a result here, and of {of}"
+            help_ = "give the parameter or the result another name"
+            raise self._error(node.at, message, help_, "ambiguous-name")
         if self._names is None:
             return ANY
         if node.name in self._names:

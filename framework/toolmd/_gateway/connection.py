@@ -16,7 +16,7 @@ from toolmd._gateway.errors import CLOSED, NotStartedError
 from toolmd._gateway.pins import canonical
 from toolmd._gateway.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_server, telling
 from toolmd._types.settings import ServerSettings
-from toolmd.config.services import filled, needed_variables, secret_values
+from toolmd.config.services import CALLER, filled, needed_variables, secret_values
 
 MOST_TOOLS = 5_000
 """The most tools that a server may list."""
@@ -276,8 +276,10 @@ _END_S = 2.0
 class Connection:
     """A connection, and the client of the protocol that uses it."""
 
-    def __init__(self, server: ServerSettings, folder: Path, ask: Any) -> None:
-        """Keep the table of a server, the project's folder, and the callback for its questions."""
+    def __init__(
+        self, server: ServerSettings, folder: Path, ask: Any, user: str | None = None
+    ) -> None:
+        """Keep a server's table, the project's folder, who is asked, and the session's user."""
         self.tools = ToolList(server.start_timeout)
         """The tools that the server lists."""
         self.client: Any = None
@@ -296,6 +298,7 @@ class Connection:
         self._is_ready = False
         self._is_closed = False
         self._secrets: tuple[str, ...] = ()
+        self._environ: Mapping[str, str] = {**os.environ, CALLER: user or ""}
 
     @property
     def is_open(self) -> bool:
@@ -383,7 +386,7 @@ class Connection:
         lacking = [name for name in needed_variables(self._server) if not os.environ.get(name)]
         if lacking:
             raise NotStartedError(f"the environment variable {', '.join(lacking)} is not set")
-        self._secrets = secret_values(self._server, os.environ)
+        self._secrets = secret_values(self._server, self._environ)
         transport = self._process_streams() if self._server.command else self._http()
         async with Client(
             transport, mode="auto", cache=None, elicitation_callback=self._ask
@@ -392,7 +395,7 @@ class Connection:
 
     @asynccontextmanager
     async def _process_streams(self) -> AsyncIterator[Any]:
-        env = {key: filled(text, os.environ) for key, text in self._server.env.items()}
+        env = {key: filled(text, self._environ) for key, text in self._server.env.items()}
         async with run_server(self._server.command, env, self._folder) as server:
             self.process = server
             yield self._taps(server.receive, server.send)
@@ -403,7 +406,7 @@ class Connection:
 
         from toolmd._gateway.bounded import open_bounded_client
 
-        headers = {key: filled(text, os.environ) for key, text in self._server.headers.items()}
+        headers = {key: filled(text, self._environ) for key, text in self._server.headers.items()}
         async with (
             open_bounded_client(self._server.url, headers, MAX_LINE) as client,
             streamable_http_client(

@@ -140,7 +140,7 @@ class Pool:
         try:
             if idle is not None:
                 await idle.close()
-            session = Session(key.name, server, key.folder)
+            session = Session(key.name, server, key.folder, key.user)
             await session.open()
         except NotStartedError as error:
             count = failed.times + 1 if failed is not None else 1

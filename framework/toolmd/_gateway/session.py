@@ -291,14 +291,16 @@ _BROKEN = "The server's tool ran, but its answer does not follow the protocol."
 class Session:
     """A session; `open` and `close` belong to one event loop, all else to any."""
 
-    def __init__(self, name: str, server: ServerSettings, folder: Path) -> None:
-        """Keep the name and the table of a server, and the project's folder."""
+    def __init__(
+        self, name: str, server: ServerSettings, folder: Path, user: str | None = None
+    ) -> None:
+        """Keep the name and the table of a server, the project's folder, and whose it is."""
         self.name = name
         self.used = time.monotonic()
         """When it was used last."""
         self.running: dict[str, Running] = {}
         """The requests in progress, by their names."""
-        self._connection = Connection(server, folder, self._ask)
+        self._connection = Connection(server, folder, self._ask, user)
         self.open, self.close = self._connection.open, self._connection.close
         self.hide, self.tools = self._connection.hide, self._connection.tools
         self._is_retired = False

@@ -28,7 +28,7 @@ from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import Binding, Implementation
 from toolmd._types.remote import RemoteTool
 from toolmd._types.settings import ServerSettings
-from toolmd.config.services import needed_variables
+from toolmd.config.services import names_caller, needed_variables
 from toolmd.errors import ImplementationError, NotFoundError
 
 _CONTEXT = ""
@@ -132,6 +132,9 @@ class _RemoteCall:
         return session, await self._sent(session, arguments, context, answered)
 
     async def _session(self, context: CallerContext) -> Session:
+        name = self._remote.server
+        if context.user is None and names_caller(self._servers.table(name)):
+            raise NotStartedError(f"{name} must know who calls, and this call has no user")
         with _unsent():
             return await self._servers.session(self._remote.server, context.user)
 

@@ -101,7 +101,8 @@ def _names(titles: list[str]) -> list[str]:
 
 
 _VALUES: Mapping[str, type | tuple[type, ...]] = {
-    "number": (int, float), "whole": int, "boolean": bool, "word": str, "text": str, "list": list,
+    "number": (int, float), "whole": int, "boolean": bool, "word": str, "format": str, "text": str,
+    "phrase": str, "list": list,
 }  # fmt: skip
 """The JSON values of each kind of field; a pattern and an example are read apart."""
 _KEPT: Mapping[str, tuple[str, type | tuple[type, ...]]] = {

@@ -103,36 +103,86 @@ def _add(function: Mapping[str, Any], module: str, report: ImportReport) -> None
 
 
 def _documented(doc: str, name: str, report: ImportReport) -> tuple[str, dict[str, str], str]:
-    """Return the description, those of the parameters, and that of the result."""
+    """Return the description, those of the parameters, and that of the result.
+
+    A section of a docstring that is read stands nowhere else; all others are the description.
+    """
     try:
-        from docstring_parser import ParseError, parse
+        from docstring_parser import DocstringStyle, ParseError, parse
     except ImportError:
         if doc:
             report.note("", "", f"each docstring is kept whole; to read its sections: {_REMEDY}")
         return doc, {}, ""
-    try:
-        parsed = parse(doc)
-    except ParseError:
-        report.note(name, "", "the docstring's sections can't be read: it is kept whole")
-        return doc, {}, ""
-    described = {one.arg_name.lstrip("*"): one.description or "" for one in parsed.params}
-    returned = (parsed.returns.description if parsed.returns else "") or ""
-    raised = [
-        f"Raises {one.type_name}: {one.description}" for one in parsed.raises if one.description
-    ]
-    kept = [parsed.short_description, parsed.long_description, *raised]
-    text = "\n\n".join(part for part in kept if part)
-    lost = _words(doc) - _words(" ".join([text, returned, *described, *described.values()]))
-    if lost - _words(" ".join(str(one.args) for one in parsed.meta)):
-        # A section that the parser does not know: nothing of it may be lost.
-        return doc, described, returned
-    return text, described, returned
+    text, sections = _sections(doc)
+    described: dict[str, str] = {}
+    results, kept = [], [text]
+    found: list[Any] = []
+    for style, part in sections:
+        try:
+            found += parse(part, DocstringStyle[style]).meta
+        except ParseError as error:
+            kept.append(part.strip())
+            report.note(name, "", f"a section of the docstring is kept whole: {error}")
+    for one in found:
+        said, kind = (one.description or "").strip(), type(one).__name__
+        if kind == "DocstringParam":
+            names = (part.strip(" *") for part in one.arg_name.split(","))
+            described |= dict.fromkeys(names, said)
+        elif kind == "DocstringReturns":
+            results += [f"{one.return_name}: {said}" if one.return_name and said else said]
+        elif kind == "DocstringRaises":
+            kept.append(f"Raises {one.type_name}: {said}" if said else f"Raises {one.type_name}.")
+    return "\n\n".join(filter(None, kept)), described, " ".join(filter(None, results))
 
 
-def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w{3,}", text.lower())) - _SECTIONS
-
-
-_SECTIONS = frozenset(
-    "args arguments params param parameters returns return raises type rtype optional".split()
+_TITLE = re.compile(
+    "(?:(?P<Parameters>(?:(?:Other|Keyword) )?(?:Arg(?:ument)?s|Param(?:eter)?s)|Receives?)|"
+    "(?P<Returns>Returns?)|(?P<Yields>Yields?)|(?P<Raises>Raises?|Except(?:ion)?s?)):?"
 )
+"""The titles of the sections that are read, each in the group of its usual name."""
+_FIELD = re.compile(
+    "[:@](?:param(?:eter)?|arg(?:ument)?|key(?:word)?|type|returns?|rtype|yields?|raises?|"
+    "except(?:ion)?)\\b"
+)
+
+
+def _sections(doc: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return what is not read of a docstring, and the style and text of each section that is.
+
+    A section of Google's style ends where the text is no longer indented, one of NumPy's at the
+    next title, and a field of Sphinx or Epydoc where the text goes on after an empty line.
+    """
+    kept: list[str] = []
+    read: list[tuple[str, list[str]]] = []
+    part, style = kept, ""
+
+    def begin(found: str, first: str) -> list[str]:
+        read.append((found, [first]))
+        return read[-1][1]
+
+    lines = doc.splitlines()
+    for above, line, below in zip(("", *lines), lines, (*lines[1:], ""), strict=False):
+        title = _TITLE.fullmatch(line.rstrip())
+        if _is_underlined(line, below):
+            style, part = "NUMPYDOC", kept
+            if title and title.lastgroup:
+                part = begin(style, f"{title.lastgroup}\n{'-' * len(title.lastgroup)}")
+            else:
+                part.append(f"**{line.strip()}**")
+        elif _is_underlined(above, line):
+            part.append("")
+        elif title and title.lastgroup and title[0].endswith(":"):
+            style, part = "GOOGLE", begin("GOOGLE", f"\n{title.lastgroup}:")
+        elif _FIELD.match(line):
+            style = "REST" if line[0] == ":" else "EPYDOC"
+            part = begin(style, line)
+        else:
+            is_outside = style == "GOOGLE" or (style in {"REST", "EPYDOC"} and not above.strip())
+            if is_outside and line[:1].strip():
+                style, part = "", kept
+            part.append(line)
+    return "\n".join(kept).strip(), [(style, "\n".join(part)) for style, part in read]
+
+
+def _is_underlined(line: str, below: str) -> bool:
+    return bool(line[:1].strip() and re.fullmatch("-{3,}", below.rstrip()))

@@ -113,7 +113,9 @@ def build(  # noqa: PLR0913 - by keyword, but for two
     groups, around = scan(settings, plugins, store, old, settled_ns)
     reading = Reading(reader, cache, old.entries if old is not None else None)
     named, broken = parse(reading, groups)
-    changes, said = StoredChanges(store), (*plugins.diagnostics, *reading.diagnostics)
+    own = [group.folder.root for group in groups if group.package is None]
+    outdated = plugins.changed(settings.root, own)
+    changes, said = StoredChanges(store), (*plugins.diagnostics, *outdated, *reading.diagnostics)
     accepted, problem = frozenset[AcceptedKey](), ""
     if baseline is not None and old is None:
         try:

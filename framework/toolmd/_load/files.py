@@ -19,6 +19,8 @@ MAX_DEPTH = 16
 MAX_LINKS = 40
 """On one path; more are a circle, as for the system."""
 SKIPPED = frozenset({"__pycache__", "node_modules"})
+INSTALLED = frozenset({"site-packages", "dist-packages"})
+"""The folders of installed packages, which nobody edits."""
 
 DefinitionKind = Literal["tool", "skill"]
 SUFFIXES: dict[str, DefinitionKind] = {".tool.md": "tool", ".skill.md": "skill"}
@@ -53,6 +55,22 @@ class Folder:
     """The files that are symbolic links: what they lead to may change."""
     stamps: dict[str, tuple[Stamp, File]] = field(default_factory=dict)
     """What was read of each place, where a later change shows in its stamp."""
+
+
+def python_below(place: str) -> Iterator[str]:
+    """Yield the Python of a folder, or a file itself; environments and installed packages not."""
+    # A project may hold thousands of files, so they are texts in place of paths.
+    if place.endswith(".py"):
+        yield place
+    for at, folders, names in os.walk(place):
+        folders[:] = [
+            one
+            for one in folders
+            if one[0] != "."
+            and one not in (SKIPPED | INSTALLED)
+            and not os.path.exists(os.path.join(at, one, "pyvenv.cfg"))  # noqa: PTH110, PTH118
+        ]
+        yield from (os.path.join(at, name) for name in names if name.endswith(".py"))  # noqa: PTH118
 
 
 def links_along(path: Path) -> Iterator[Path]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from toolmd._load.files import SKIPPED, File, shown_path, whole_file
+from toolmd._load.files import File, python_below, shown_path, whole_file
 from toolmd._load.modules import PREFIX, REMEDY, Load, OverdueError
 from toolmd._load.plugins import Plugins, reason
 from toolmd._load.resources import SnapshotResources
@@ -28,7 +28,6 @@ from toolmd._types.registry import AnySpec, Binding, Gateway, Implementation
 from toolmd._types.settings import Settings
 from toolmd.errors import ForeignExitError, ImplementationError, NotLoadedError
 
-_SKIPPED = SKIPPED | {"site-packages", "dist-packages"}
 _OTHERS = frozenset({"toolmd", "builtins", *sys.stdlib_module_names})
 """Packages that no tool brings: their code is not a tool's own."""
 
@@ -75,7 +74,7 @@ class CodeHash:
             if file is not None:
                 read.add(os.path.realpath(file.location))
                 yield name.partition(".")[2], hashlib.sha256(file.data).hexdigest()
-        for place in _python_below(self._root):
+        for place in python_below(self._root):
             if place not in read and (data := _bytes(place)) is not None:
                 yield os.path.relpath(place, self._root), hashlib.sha256(data).hexdigest()
 
@@ -87,24 +86,9 @@ class CodeHash:
             spec = None
         for place in (spec.submodule_search_locations or (spec.origin or "",)) if spec else ():
             above = os.path.dirname(os.path.realpath(place))  # noqa: PTH120
-            for file in _python_below(os.path.realpath(place)):
+            for file in python_below(os.path.realpath(place)):
                 if (data := _bytes(file)) is not None:
                     yield os.path.relpath(file, above), hashlib.sha256(data).hexdigest()
-
-
-def _python_below(place: str) -> Iterator[str]:
-    # A project may hold thousands of files, so they are texts in place of paths.
-    if place.endswith(".py"):
-        yield place
-    for at, folders, names in os.walk(place):
-        folders[:] = [
-            one
-            for one in folders
-            if one[0] != "."
-            and one not in _SKIPPED
-            and not os.path.exists(os.path.join(at, one, "pyvenv.cfg"))  # noqa: PTH110, PTH118
-        ]
-        yield from (os.path.join(at, name) for name in names if name.endswith(".py"))  # noqa: PTH118
 
 
 def _bytes(place: str) -> bytes | None:

@@ -2,6 +2,7 @@
 
 import inspect
 import logging
+import os
 import re
 import reprlib
 import sys
@@ -19,10 +20,10 @@ from typing import Any, NamedTuple
 import pluggy
 from pluggy._hooks import HookImpl
 
-from toolmd._load.files import whole_file
+from toolmd._load.files import INSTALLED, python_below, shown_path, whole_file
 from toolmd._load.modules import PREFIX, Modules, run_in_time
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.registry import PluginInfo
 from toolmd.errors import ForeignExitError, ImplementationError, ToolmdError, did_you_mean
 from toolmd.hooks import GROUP, PROJECT, new_manager
@@ -243,6 +244,10 @@ class Plugins:
         self.modules = Modules()
         """The Python of the snapshot; forgotten when its plugins are."""
         self._late: dict[str, Callable[[], object]] = {}
+        self.sources: dict[str, Stamps] = {}
+        """The files of each package that can be edited, by its folder."""
+        self._changed: list[tuple[str, str]] = []
+        """The plugins that differ from what this process imported, and in which file."""
         self._points: dict[str, str] = {}
         """The modules that entry points name, by plugin."""
         self._beside: set[str] = set()
@@ -352,6 +357,20 @@ class Plugins:
             else:
                 yield PluginAnswer(implementation.plugin_name, value)
 
+    def changed(self, project: Path, read: Sequence[Path]) -> Iterator[Diagnostic]:
+        """Yield a warning for each plugin whose Python is not the one that runs.
+
+        Python below the folders `read` is left out: each snapshot imports it again.
+        """
+        told = set()
+        for name, path in self._changed:
+            if name not in told and not any(Path(path).is_relative_to(place) for place in read):
+                told.add(name)
+                shown = shown_path(Path(path), project) if path else name
+                message = f"plugin {name} changed since this process imported it"
+                help_ = "restart this process to use it"
+                yield whole_file(shown, Code.CHANGED_PLUGIN, message, help_, Severity.WARNING)
+
     def plugin(self, name: str) -> object | None:
         """Return a plugin by its name."""
         plugin: object | None = self.manager.get_plugin(name)
@@ -373,8 +392,10 @@ class Plugins:
 
     def _load(self, name: str, point: Any, package: Any) -> None:
         info = PluginInfo(name, package.name, package.version, "loaded")
+        self._points[name] = module = point.value.partition(":")[0].strip()
+        sources = _sources_of(module.partition(".")[0])
+        self.sources |= sources
         try:
-            self._points[name] = point.value.partition(":")[0].strip()
             plugin = run_in_time(f"plugin {name}", partial(_made, point), self._timeout)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             self._report(name, f"can't be loaded: {reason(error)}")
@@ -382,6 +403,18 @@ class Plugins:
             self._register(name, plugin)
         if self.manager.has_plugin(name):
             self.listed[name] = info._replace(about=_about(self.plugin(name)))
+            imported = sys.modules.get(module)
+            if module not in _imported or _imported[module][0] is not imported:
+                _imported[module] = imported, package.version, sources
+            _, version, known = _imported[module]
+            if version != package.version:
+                self._changed.append((name, ""))
+            self._changed += [
+                (name, path)
+                for folder, stamps in known.items()
+                for path, stamp in stamps.items()
+                if sources.get(folder, {}).get(path) != stamp
+            ]
         else:
             self.listed[name] = info._replace(state="broken", about=self.diagnostics[-1].message)
 
@@ -414,6 +447,27 @@ class Plugins:
 
     def _report(self, name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> None:
         self.diagnostics.append(broken_plugin(name, message, code))
+
+
+Stamps = dict[str, tuple[int, int]]
+"""The time of the last change and the size of files, by path."""
+_imported: dict[str, tuple[object, str, dict[str, Stamps]]] = {}
+"""The module, the version and the sources of plugins when this process imported them, by name."""
+
+
+def _sources_of(top: str) -> dict[str, Stamps]:
+    """Return the files of a package that can be edited, by its folder; none of an installed one."""
+    try:
+        spec = find_spec(top)
+    except Exception:  # noqa: BLE001 - finders of others may raise anything
+        return {}
+    found = {}
+    for place in (spec.submodule_search_locations or (spec.origin or "",)) if spec else ():
+        folder = os.path.realpath(place)
+        if INSTALLED.isdisjoint(Path(folder).parts):
+            status = ((path, os.stat(path)) for path in python_below(folder))  # noqa: PTH116 - texts
+            found[folder] = {path: (one.st_mtime_ns, one.st_size) for path, one in status}
+    return found
 
 
 def broken_plugin(name: str, message: str, code: Code = Code.BROKEN_PLUGIN) -> Diagnostic:

@@ -35,7 +35,8 @@ def form(
 ) -> dict[str, Any]:
     """Return the form's schema, with the call's flat arguments as defaults.
 
-    Sensitive values are only in the question: the protocol forbids them in a form.
+    Sensitive values are only in the question: the protocol forbids them in a form. No field is
+    required: an empty answer is a plain yes, and clients validate what their users answer.
     """
     fields = {
         parameter.name: field
@@ -43,7 +44,7 @@ def form(
         if parameter.name in arguments
         and (field := _field(parameter, arguments[parameter.name], version)) is not None
     }
-    return {"type": "object", "properties": fields, "required": list(fields)}
+    return {"type": "object", "properties": fields}
 
 
 def form_for_words(name: str) -> dict[str, Any]:
@@ -100,6 +101,10 @@ MAY_NOT = (
     "This host's token may not decide. A person decides with a token that may, or with"
     " `toolmd confirm {0}`."
 )
+CANNOT_ASK = (
+    "This client can't show its user a form. Ask the user to decide by `toolmd confirm {0}` or in"
+    " the console, and do not call the tool again."
+)
 
 
 class Asking:
@@ -126,8 +131,10 @@ class Asking:
         """
         for _ in range(MAX_ROUNDS):
             pending = await self._pending(result)
-            if pending is None or not can_ask(ctx):
+            if pending is None:
                 break
+            if not can_ask(ctx):
+                return result._replace(notes=(*result.notes, CANNOT_ASK.format(pending.id)))
             if not self._who.may_decide(ctx):
                 return result._replace(notes=(*result.notes, MAY_NOT.format(pending.id)))
             error = result.error

@@ -4,12 +4,15 @@ from fnmatch import fnmatchcase
 from os import PathLike
 from typing import Any
 
-from toolmd._parse.blocks import Node, Paragraph, Table, prose
+from toolmd._parse.blocks import Bullets, Node, Paragraph, Table, prose
 from toolmd._parse.document.definition import Definition, open_definition
 from toolmd._parse.document.metadata import read_metadata
 from toolmd._parse.fields.entries import name_fields, read_entries
+from toolmd._parse.fields.table import SectionTable
+from toolmd._parse.fields.values import report_twice
 from toolmd._parse.page import Mark, Places
 from toolmd._parse.parameters.schema import read_section
+from toolmd._parse.parameters.signature import read_signature
 from toolmd._parse.parameters.types import known_type
 from toolmd._parse.steps.workflow import read_workflow
 from toolmd._parse.unread import report_unknown
@@ -79,9 +82,12 @@ def _output(definition: Definition) -> Output:
     page = definition.page
     tables = [b for b in section.blocks if isinstance(b, Table) and len(b.head) > 2]  # noqa: PLR2004
     blocks = [b for b in section.blocks if b not in tables]
+    for item in [item for b in blocks if isinstance(b, Bullets) for item in b.items]:
+        _split_type(item, section.table)
     read = read_entries(page, blocks, section.table)
     read.entries += [_row(row) for table in tables for row in table.rows]
     fields = name_fields(page, read.entries, section.table)
+    report_twice(page, fields)
     said = {name: _behind_type(entry) for name, (_, entry) in fields.known.items()}
     for entry in fields.unknown:
         if report_unknown(page, entry, section.table):
@@ -95,6 +101,17 @@ def _output(definition: Definition) -> Output:
         read.prose.append(Paragraph(Mark(said["type"], section.mark.line, 1)))
     definition.document.keep(section, read.prose, section.parts)
     return Output(**{name: said[name] for name in _PARTS if name in said})
+
+
+def _split_type(item: Node, table: SectionTable) -> None:
+    """Read `**Success** (boolean): text` as the part Success with that text."""
+    line = read_signature(item.mark)
+    if line is None or not line.typed or line.notes or table.field(line.name.text) is None:
+        return
+    if not item.keyed or table.field(item.key.text) is None:
+        said = [entry.value for entry in line.entries if entry.key.text == "Description"]
+        item.key, item.keyed = line.name, True
+        item.value = said[0] if said else line.name._replace(text="")
 
 
 def _row(row: list[Mark]) -> Node:

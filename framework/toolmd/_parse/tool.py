@@ -163,17 +163,15 @@ class _Conditions:
         if self.checker is None:
             given = {one.name: Schema() for one in self.given}
             self.checker = Checker({**names, **given}, self.caller)
-        own = {"approver": self.caller} if of_approver else {}
-        checker = Checker({**names, **own}, self.caller) if own else self.checker
+        by = Checker(names, self.caller, of_approver=True) if of_approver else None
         try:
-            checked = checker.check(source)
+            checked = (by or self.checker).check(source)
         except ExpressionError as error:
             at = mark.at(max(error.column - 1, 0)) if error.column <= len(mark.text) else mark
             page.error(Code.of(error.code), at, f"the {what} `{source}`: {error}", error.help)
             return None
-        read = checked.program.names | ({NOW} if checked.program.reads_clock else set())
-        of_all = {CALLER, NOW, *own, *(one.name for one in self.given)}
-        for name in sorted(read & of_all & names.keys()):
+        twice = names.keys() & {one.name for one in self.given}
+        for name in sorted(checked.program.names & twice):
             page.error(
                 Code.AMBIGUOUS_NAME,
                 mark,

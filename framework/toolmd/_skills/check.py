@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from toolmd._expressions import CALLER, RESERVED, CheckedExpression, Checker, ExpressionError
+from toolmd._expressions import RESERVED, CheckedExpression, Checker, ExpressionError
 from toolmd._skills.plan import InvalidScheduleError, schedule_inputs
 from toolmd._skills.text import ValueTextError, read_text, shape_for, takes_text
 from toolmd._types.approval import Escalation
@@ -99,6 +99,8 @@ class Scope:
     """The names that may have no value."""
     tolerant: bool = False
     """Whether something guards the names, such as the step's own When."""
+    of_approver: bool = False
+    """Whether its expressions may read the person who decides."""
 
     @classmethod
     def of(cls, parameters: tuple[Parameter, ...], found: StepFindings) -> "Scope":
@@ -126,7 +128,7 @@ class Scope:
 
     @cached_property
     def _checker(self) -> Checker:
-        return Checker(self.names, self.found.caller)
+        return Checker(self.names, self.found.caller, of_approver=self.of_approver)
 
     def check(self, expression: Expression) -> CheckedExpression | None:
         """Check an expression and report its errors; return None where it can't be compiled."""
@@ -135,10 +137,6 @@ class Scope:
             checked = self._checker.check(expression.cel)
         except ExpressionError as error:
             self.found.report_broken(expression, error)
-            return None
-        if CALLER in checked.program.names and CALLER in self.names:
-            message = "'caller' is the name of an input or a result here, and of who calls"
-            self.found.report(Code.AMBIGUOUS_NAME, expression, message, "choose another name")
             return None
         for name in sorted(checked.program.unguarded & self.unsure) if not self.tolerant else ():
             message = f"'{name}' may have no value here"
@@ -432,7 +430,7 @@ class StepCheck:
 
     def _approvers(self, key: StepKey, value: tuple[str, ...] | Expression) -> None:
         if isinstance(value, Expression):
-            scope = self._scope(key).also("approver", self._found.caller)
+            scope = replace(self._scope(key), of_approver=True)
             checked = scope.check(value)
             if checked is not None and (reason := mismatch(checked.schema, _BOOLEAN)):
                 message = f"{key.name} must be true or false: {reason}"

@@ -187,6 +187,10 @@ class Code(StrEnum):
     )
     BROKEN_PLUGIN = "broken-plugin", "A plugin can't be loaded or does not answer; it is left out."
     UNKNOWN_HOOK = "unknown-hook", "A plugin implements a hook that Toolmd does not have."
+    CHANGED_PLUGIN = (
+        "changed-plugin",
+        "A plugin's Python changed since this process imported it: it counts after a restart.",
+    )
     BROKEN_IMPLEMENTATION = "broken-implementation", "The Python of a definition can't be imported."
     IMPORT_TIMEOUT = "import-timeout", "The Python of a definition takes too long to import."
     AMBIGUOUS_FUNCTION = (

@@ -90,7 +90,7 @@ class Schema:
         fits=TEXT, compared="unlike", phrase="pattern {}", sentence="Must match {}.",
         aliases=("Regex", "Regexp", "Regular Expression"))] = None
     format: Annotated[str | None, Row(
-        "word", "`date`, `time`, `date-time`, `email`, `uri`, `uuid`: checked; others are notes.",
+        "format", "`date`, `time`, `date-time`, `email`, `uri`, `uuid`: checked; others are notes.",
         word="format", fits=TEXT, compared="unlike", phrase="format {}",
         sentence="Format: {}.")] = None
     min_items: Annotated[int | None, Row(
@@ -104,7 +104,7 @@ class Schema:
         compared="demand", phrase="no item twice", sentence="Each item only once.",
         aliases=("Unique Items",))] = False
     unit: Annotated[str | None, Row(
-        "text", "The unit of a number, such as `ml`.", word="x-unit", phrase="in {}",
+        "phrase", "The unit of a number, such as `ml`.", word="x-unit", phrase="in {}",
         sentence="Unit: {}.", aliases=("Units",))] = None
     has_example: bool = False
     """Whether an example is set: `null` may be an example."""

@@ -200,7 +200,7 @@ class ServerSettings:
     """The URL of a server that runs already; empty for one with a `command`."""
     env: Mapping[str, str] = field(default_factory=dict)
     """All environment variables of the process; `$NAME` or `${NAME}` in a value is that variable
-    of Toolmd's own environment."""
+    of Toolmd's own environment, and `$TOOLMD_USER` the user who calls."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Headers of every request, with variables as in `env`."""
     shared: bool = False

@@ -311,9 +311,12 @@ class Live:
             if binding.start is not None:
                 # One that hangs is not waited for: the next begins beside it.
                 binding.start(OVERLAP_S)
+        broken: dict[Span, Diagnostic] = {}
         for binding in bindings:
-            if binding.inspect is not None:
-                found.update(binding.inspect())
+            for one in binding.inspect() if binding.inspect is not None else ():
+                # A faulty line of a module that several tools import is reported once.
+                is_import = one.code is Code.BROKEN_IMPLEMENTATION
+                found.add(broken.setdefault(one.span, one) if is_import else one)
         if names is None:
             found.update(self._lone_roles())
         return in_reading_order(found)

@@ -274,7 +274,9 @@ class Workspace:
             files += links_along(place)
         files += [Path(os.path.realpath(link)) for link in snapshot.links]
         folders = [Path(os.path.realpath(folder)) for folder in named]
-        return Watched(tuple(dict.fromkeys((*folders, *snapshot.folders))), frozenset(files))
+        packages = map(Path, snapshot.plugins.sources)
+        every = dict.fromkeys((*folders, *snapshot.folders, *packages))
+        return Watched(tuple(every), frozenset(files))
 
     def on_change(self, listener: ChangeListener) -> Callable[[], None]:
         """Call `listener` with the old and the new registry after each change.

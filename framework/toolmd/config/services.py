@@ -166,6 +166,8 @@ def filled(text: str, environ: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda match: environ[match[1] or match[2]], text)
 
 
+CALLER = "TOOLMD_USER"
+"""The variable of a table that has the user of a session in place of the environment's."""
 _SERVER_KEYS = ("command", "args", "env", "url", "headers", "shared", "start_timeout")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _MOST_WORDS = 256
@@ -182,7 +184,13 @@ def read_servers(value: Any, place: Origin) -> Mapping[str, ServerSettings]:
 
 def needed_variables(server: ServerSettings) -> tuple[str, ...]:
     """Return the environment variables that a server's table names, in order."""
-    return variables_in([*server.env.values(), *server.headers.values()])
+    found = variables_in([*server.env.values(), *server.headers.values()])
+    return tuple(name for name in found if name != CALLER)
+
+
+def names_caller(server: ServerSettings) -> bool:
+    """Return whether a server's table passes on who calls."""
+    return CALLER in variables_in([*server.env.values(), *server.headers.values()])
 
 
 def secret_values(server: ServerSettings, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -192,7 +200,7 @@ def secret_values(server: ServerSettings, environ: Mapping[str, str]) -> tuple[s
     """
     found = set()
     for key, text in (*server.env.items(), *server.headers.items()):
-        names = variables_in([text])
+        names = [name for name in variables_in([text]) if name != CALLER]
         if names and key.upper() not in _PUBLIC and all(name in environ for name in names):
             found |= {filled(text, environ)}
             found |= {environ[name] for name in names if name.upper() not in _PUBLIC}
@@ -215,10 +223,13 @@ def _server(table: Mapping[str, Any], at: Origin) -> ServerSettings:
     if "url" in table:
         headers = read_headers(table.get("headers", {}), at)
         url = read_url(table["url"], at)
-        return ServerSettings((), url, {}, headers, shared, seconds)
-    return ServerSettings(
-        _command(table, at), "", _env(table.get("env", {}), at), {}, shared, seconds
-    )
+        server = ServerSettings((), url, {}, headers, shared, seconds)
+    else:
+        env = _env(table.get("env", {}), at)
+        server = ServerSettings(_command(table, at), "", env, {}, shared, seconds)
+    if shared and names_caller(server):
+        raise at.error(f"a shared session has no user for ${CALLER}: leave out shared")
+    return server
 
 
 def _env(value: Any, at: Origin) -> Mapping[str, str]:

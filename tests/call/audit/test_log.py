@@ -16,6 +16,7 @@ from audit_project import Project, put, record
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import warm_python
+from tests.definitions import tool
 
 from toolmd import Workspace
 from toolmd._call.audit.log import LOOK_S, AuditLog
@@ -303,10 +304,10 @@ def test_pages_lead_from_the_latest_record_to_the_first(project: Project) -> Non
 
 def test_records_are_filtered(project: Project) -> None:
     log = project.log()
-    for number, (tool, user) in enumerate([("a", "ana"), ("b", "ana"), ("a", "ben")]):
+    for number, (name, user) in enumerate([("a", "ana"), ("b", "ana"), ("a", "ben")]):
         put(
             log,
-            record(number, at=AT.format(number), tool=tool, user=user, conversation=f"c{number}"),
+            record(number, at=AT.format(number), tool=name, user=user, conversation=f"c{number}"),
         )
     log.close()
 
@@ -336,27 +337,6 @@ def test_records_are_read_back_in_both_directions(
     assert reader.verify() == Verified(len(values))
 
 
-TOOL = """# Ring
-
-Ring the bell.
-
-## Metadata
-
-- **Name**: ring
-- **Version**: 1.0.{}
-- **Category**: bells
-
-## Parameters
-
-None
-
-## Returns
-
-- **Type**: object
-- **Description**: What came of it
-"""
-
-
 def test_the_snapshots_of_a_workspace_share_a_file_and_all_is_noted_at_its_end(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -364,7 +344,8 @@ def test_the_snapshots_of_a_workspace_share_a_file_and_all_is_noted_at_its_end(
     (tmp_path / "tools_md" / "ring.py").write_text("def ring() -> dict:\n    return {}\n")
     overrides = {"plugins": [], "store": "sqlite"}
     for number in range(3):
-        (tmp_path / "tools_md" / "ring.tool.md").write_text(TOOL.format(number))
+        text = tool("ring").replace("1.0.0", f"1.0.{number}")
+        (tmp_path / "tools_md" / "ring.tool.md").write_text(text)
         if not number:
             workspace = Workspace.open(tmp_path, overrides=overrides)
         workspace.reload()

@@ -5,6 +5,16 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+ASKED = {"message": "hello", "username": "ben"}
+EDIT = {"message": "hello", "username": "ana", "email": "ana@example.org"}
+ANSWERS: tuple[tuple[str, dict[str, Any] | None, str], ...] = (
+    ("accept", EDIT, "ana <ana@example.org>"),
+    ("accept", {}, "ben <nobody@example.org>"),
+    ("decline", None, "rejected"),
+    ("cancel", None, "confirmation_required"),
+)
+"""What a person answers to the form of a call, and what the model reads then."""
+
 
 def told(check: str, ok: object, note: object = "") -> None:
     """Say whether a check held."""

@@ -4,6 +4,8 @@ import asyncio
 import json
 from typing import Any
 
+from tests.definitions import skill
+
 from toolmd.testing import memory_workspace
 
 HEAD = """# {title}
@@ -68,20 +70,10 @@ NESTED = """
       - **Type**: string
       - **Description**: Where
 """
-GREETING = """# Greet Twice
-
-Greets twice.
-
-## Metadata
-
-- **Name**: greet_twice
-- **Version**: 1.0.0
-- **Category**: test
-- **Required Tools**: say, ask_first
-
-## Workflow
-
-1. **Say it** once.
+GREETING = skill(
+    "greet_twice",
+    "say, ask_first",
+    """1. **Say it** once.
    - **Use**: say
    - **With**:
      - word: `word`
@@ -94,21 +86,10 @@ Greets twice.
    - **Save as**: second
 
 3. **Return**:
-   - said: `second.said`
-
-## Input Schema
-
-### word
-
-- **Type**: string
-- **Required**: true
-- **Description**: A word
-- **Max Length**: 10
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-"""
+   - said: `second.said`""",
+    """- **word** (string, required): A word
+  - **Max Length**: 10""",
+)
 PROSE = GREETING.replace("greet_twice", "greet_in_prose").replace(
     GREETING[GREETING.index("1. **Say") : GREETING.index("## Input")],
     "Greet, then greet again.\n\n",

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+from tests.definitions import skill
 
 from toolmd import Context, Workspace
 from toolmd._call.audit.reader import AuditReader
@@ -40,40 +41,19 @@ Seal a barrel for years.
 
 - **Sensitivity**: critical
 """
-CLOSE = """# Close Cellar
-
-Close the cellar.
-
-## Metadata
-
-- **Name**: close_cellar
-- **Version**: 1.0.0
-- **Category**: cellar
-- **Required Tools**: seal_barrel
-
-## Workflow
-
-1. **Seal the barrel**
+CLOSE = skill(
+    "close_cellar",
+    "seal_barrel",
+    """1. **Seal the barrel**
    - **Ask**: Seal it now?
    - **Use**: seal_barrel
    - **With**:
      - barrel: `barrel`
    - **Save as**: done
 2. **Return**:
-   - sealed: `done.sealed`
-
-## Input Schema
-
-### barrel
-
-- **Type**: integer
-- **Required**: true
-- **Description**: Its number
-
-## Output Schema
-
-- **Type**: object
-"""
+   - sealed: `done.sealed`""",
+    "- **barrel** (integer, required): Its number",
+)
 
 OPEN = (
     SEAL.replace("Seal Barrel", "Open Barrel")

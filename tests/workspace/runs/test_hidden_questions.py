@@ -4,96 +4,38 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.definitions import skill, tool
 
 from toolmd import Workspace
 
-TOOL = """# Send
-
-Send a letter.
-
-## Metadata
-
-- **Name**: send
-- **Version**: 1.0.0
-- **Category**: post
-
-## Parameters
-
-### to
-
-- **Type**: object
-- **Required**: true
-- **Description**: Who gets it
-- **Properties**:
-  - name:
-    - **Type**: string
-  - street:
-    - **Type**: string
-    - **Sensitive**: true
-
-### pin
-
-- **Type**: integer
-- **Required**: true
-- **Description**: What opens it
-- **Sensitive**: true
-
-## Returns
-
-- **Type**: object
-- **Description**: Nothing
-"""
-SKILL = """# Post
-
-Post a letter.
-
-## Metadata
-
-- **Name**: post
-- **Version**: 1.0.0
-- **Category**: post
-- **Required Tools**: send
-
-## Workflow
-
-1. **Send**.
+TOOL = tool(
+    "send",
+    """- **to** (object, required): Who gets it
+  - **Properties**:
+    - name:
+      - **Type**: string
+    - street:
+      - **Type**: string
+      - **Sensitive**: true
+- **pin** (integer, required): What opens it
+  - **Sensitive**: true""",
+)
+SKILL = skill(
+    "post",
+    "send",
+    """1. **Send**.
    - **Ask**: Send {pin} to {name} at {street}, {pin}1 times?
    - **Use**: send
    - **With**:
      - to:
        - name: `name`
        - street: `street`
-     - pin: `pin`
-
-## Input Schema
-
-### name
-
-- **Type**: string
-- **Required**: true
-- **Description**: Who gets it
-
-### street
-
-- **Type**: string
-- **Required**: true
-- **Description**: Where
-- **Sensitive**: true
-
-### pin
-
-- **Type**: integer
-- **Required**: true
-- **Description**: What opens it
-
-## Output Schema
-
-- **Type**: object
-- **Success**: boolean - Whether it worked
-- **Message**: string - What happened
-- **Data**: object - Nothing
-- **Error**: string - What went wrong
-"""
+     - pin: `pin`""",
+    """- **name** (string, required): Who gets it
+- **street** (string, required): Where
+  - **Sensitive**: true
+- **pin** (integer, required): What opens it""",
+)
 
 
 @pytest.fixture

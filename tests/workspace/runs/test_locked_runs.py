@@ -5,56 +5,24 @@ import sqlite3
 from contextlib import closing
 
 import pytest
+from tests.definitions import skill, tool
 
 from toolmd import Workspace
 from toolmd.errors import UnreachableError
 
-TOOL = """# Say
-
-Say it.
-
-## Metadata
-
-- **Name**: say
-- **Version**: 1.0.0
-- **Category**: test
-- **Idempotent**: true
-
-## Parameters
-
-None
-
-## Returns
-
-- **Type**: object
-- **Description**: What was said
-"""
-SKILL = """# Walk
-
-Walk.
-
-## Metadata
-
-- **Name**: walk
-- **Version**: 1.0.0
-- **Category**: test
-- **Required Tools**: say
-
-## Workflow
-
-1. **Say** it.
+TOOL = tool(
+    "say",
+    "None",
+    metadata="- **Idempotent**: true\n",
+)
+SKILL = skill(
+    "walk",
+    "say",
+    """1. **Say** it.
    - **Use**: say
 2. **Agree**.
-   - **Ask**: Go on?
-
-## Input Schema
-
-None
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-"""
+   - **Ask**: Go on?""",
+)
 
 
 SAY = """from pathlib import Path

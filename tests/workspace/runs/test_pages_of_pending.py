@@ -5,69 +5,29 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from tests.definitions import skill, tool
 
 from toolmd import Workspace
 from toolmd.errors import NotFoundError
 
-TOOL = """# Ring
-
-Ring a bell.
-
-## Metadata
-
-- **Name**: ring
-- **Version**: 1.0.0
-- **Category**: bells
-
-## Parameters
-
-### bell
-
-- **Type**: integer
-- **Required**: true
-- **Description**: Its number
-
-## Returns
-
-- **Type**: object
-- **Description**: Nothing
-
+TOOL = tool(
+    "ring",
+    "- **bell** (integer, required): Its number",
+    """
 ## Safety
 
 - **Requires Confirmation**: true
-"""
-SKILL = """# Ring All
-
-Ring the bells.
-
-## Metadata
-
-- **Name**: ring_all
-- **Version**: 1.0.0
-- **Category**: bells
-- **Required Tools**: ring
-
-## Workflow
-
-1. **Ring**.
+""",
+)
+SKILL = skill(
+    "ring_all",
+    "ring",
+    """1. **Ring**.
    - **Use**: ring
    - **With**:
-     - bell: `bell`
-
-## Input Schema
-
-### bell
-
-- **Type**: integer
-- **Required**: true
-- **Description**: Its number
-
-## Output Schema
-
-- **Type**: object
-- **Success**: Whether it rang
-- **Message**: What happened
-"""
+     - bell: `bell`""",
+    "- **bell** (integer, required): Its number",
+)
 CALLS = 9
 
 

@@ -3,49 +3,21 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.definitions import skill, tool
 
 from toolmd import Failure, Result, Workspace
 from toolmd.errors import NotFoundError, ToolmdError
 from toolmd.testing import memory_workspace
 
-SAY = """# Say
-
-Say it.
-
-## Metadata
-
-- **Name**: say
-- **Version**: 1.0.0
-- **Category**: test
-- **Idempotent**: true
-
-## Parameters
-
-### word
-
-- **Type**: string
-- **Required**: true
-- **Description**: The word
-
-## Returns
-
-- **Type**: object
-- **Description**: What was said
-"""
-GREET = """# Greet
-
-Greet.
-
-## Metadata
-
-- **Name**: greet
-- **Version**: 1.0.0
-- **Category**: test
-- **Required Tools**: say
-
-## Workflow
-
-1. **Agree**.
+SAY = tool(
+    "say",
+    "- **word** (string, required): The word",
+    metadata="- **Idempotent**: true\n",
+)
+GREET = skill(
+    "greet",
+    "say",
+    """1. **Agree**.
    - **Ask**: Greet {word}?
 2. **Say** it.
    - **Use**: say
@@ -53,20 +25,9 @@ Greet.
      - word: `word`
    - **Save as**: said
 3. **Return**:
-   - said: `said.word`
-
-## Input Schema
-
-### word
-
-- **Type**: string
-- **Required**: true
-- **Description**: The word
-
-## Output Schema
-
-- **Type**: object (SkillResult)
-"""
+   - said: `said.word`""",
+    "- **word** (string, required): The word",
+)
 
 
 def say(word: str) -> dict[str, str]:

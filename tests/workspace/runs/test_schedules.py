@@ -12,31 +12,18 @@ from pathlib import Path
 
 import pytest
 from tests import warm_python
+from tests.definitions import tool
 
 from toolmd import Workspace
 from toolmd._store import STORE_FILE
 from toolmd.config import load_settings
 
 DEADLINE_S = 60.0
-TOOL = """# Note
-
-Note a number.
-
-## Metadata
-
-- **Name**: note
-- **Version**: 1.0.0
-- **Category**: test
-- **Idempotent**: keyed
-
-## Parameters
-
-- `number` (integer, required): The number.
-
-## Returns
-
-- **Type**: object
-"""
+TOOL = tool(
+    "note",
+    "- `number` (integer, required): The number.",
+    metadata="- **Idempotent**: keyed\n",
+)
 PYTHON = """from pathlib import Path
 
 FILE = Path(__file__).with_name("noted.txt")

@@ -5,43 +5,14 @@ import json
 from typing import Any
 
 import pytest
+from tests.definitions import skill, tool
 
 from toolmd.testing import memory_workspace
 
-TOOL = """# {name}
-
-Does {name}.
-
-## Metadata
-
-- **Name**: {name}
-- **Version**: 1.0.0
-- **Category**: archive
-- **Idempotent**: {idempotent}
-
-## Parameters
-
-None
-
-## Returns
-
-- **Type**: object
-- **Description**: What came of it
-"""
-SKILL = """# Search
-
-Searches the archive.
-
-## Metadata
-
-- **Name**: search
-- **Version**: 1.0.0
-- **Category**: archive
-- **Required Tools**: look, unlook, more
-
-## Workflow
-
-1. **Look**.
+SKILL = skill(
+    "search",
+    "look, unlook, more",
+    """1. **Look**.
    - **Use**: look
    - **Save as**: found
    - **Undo**: unlook
@@ -51,20 +22,8 @@ Searches the archive.
 
 3. **Return**:
    - rows: `[1, 2, 3, 4, 5]`
-   - other: `'x'`
-
-## Input Schema
-
-None
-
-## Output Schema
-
-- **Type**: object
-- **Success**: boolean - whether it worked
-- **Message**: string - words
-- **Data**: object - values
-- **Error**: string - why
-"""
+   - other: `'x'`""",
+)
 
 
 class Archive:
@@ -74,7 +33,7 @@ class Archive:
         self.ran: list[str] = []
         self.release = asyncio.Event()
         self.release.set()
-        texts = {f"{name}.tool.md": TOOL.format(name=name, idempotent=idempotent)
+        texts = {f"{name}.tool.md": tool(name, metadata=f"- **Idempotent**: {idempotent}\n")
                  for name in ("look", "unlook", "more")}  # fmt: skip
         functions = {name: self._tool(name) for name in ("look", "unlook", "more")}
         self.workspace = memory_workspace(

@@ -1,5 +1,6 @@
 """`import`: write drafts of definitions from other formats."""
 
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -27,8 +28,11 @@ from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS
 from toolmd.config import find_project, load_settings
 
 _HELP = "--force overwrites it; --out DIR writes to another folder"
-_NAMED = 5
-"""The most names before one note."""
+_NAMED = 3
+"""The most places that a line names, and the most texts of a kind on lines of their own."""
+_SCREEN, _WIDTH = 14, 160
+"""The most lines of notes, and the most characters of a note."""
+_TIMES = "\N{MULTIPLICATION SIGN}"
 KindArgument = Annotated[
     str,
     typer.Argument(
@@ -270,29 +274,39 @@ def _folded(paths: list[str]) -> Iterator[str]:
     yield from (path for path in paths if path.endswith(".toml"))
 
 
-def merged(notes: Iterable[Note]) -> Iterator[str]:
-    """Yield each note once, with its places; of many values of one key, only the first."""
-    notes = list(notes)
-    values: dict[str, set[str]] = defaultdict(set)
+def merged(notes: Iterable[Note], most: int = _SCREEN) -> Iterator[str]:
+    """Yield at most so many lines: what somebody must decide first, and each kind of note once.
+
+    A kind has the number of its notes, the first text and the first places; --json has all.
+    """
+    kinds: dict[str, list[Note]] = defaultdict(list)
     for note in notes:
-        if not note.line:
-            values[_kind(note.text)].add(note.text)
-    groups: dict[tuple[str, int], list[Note]] = {}
-    for note in notes:
-        # A note on a line of the source is about one place.
-        is_one_of_many = not note.line and len(values[_kind(note.text)]) > _NAMED
-        text = _kind(note.text) if is_one_of_many else note.text
-        groups.setdefault((text, note.line), []).append(note)
-    for (_, line), same in groups.items():
+        kinds[_kind(note.text)].append(note)
+    groups: dict[str, list[Note]] = defaultdict(list)
+    for kind, same in kinds.items():
+        is_many = len({note.text for note in same}) > _NAMED
+        for note in same:
+            groups[kind if is_many else f"{note.text} {note.line}"].append(note)
+    lines = []
+    for same in sorted(groups.values(), key=lambda same: "`check` fails" not in same[0].text):
         about = [".".join(filter(None, (note.definition, note.path))) for note in same]
         about = [*dict.fromkeys(filter(None, about))]
-        more = f" and {len(about) - _NAMED} more" if len(about) > _NAMED else ""
-        others = len({note.text for note in same}) - 1
-        end = f" (--json has the other {others})" if others else ""
-        yield str(Note(", ".join(about[:_NAMED]) + more, "", same[0].text + end, line))
+        first = same[0]
+        if len(first.text) > _WIDTH:
+            first = first._replace(text=f"{first.text[:_WIDTH]}…")
+        line = str(first)
+        if len(same) > 1:
+            more = f" and {len(about) - _NAMED} more" if len(about) > _NAMED else ""
+            where = f" ({', '.join(about[:_NAMED])}{more})" if about else ""
+            others = "; --json has each" if len({note.text for note in same}) > 1 else ""
+            line = f"{len(same)} {_TIMES} {first.text}{where}{others}"
+        lines.append(line)
+    yield from lines if len(lines) <= most else lines[: most - 1]
+    if len(lines) > most:
+        yield f"and {len(lines) - most + 1} more: --json has all"
 
 
 def _kind(text: str) -> str:
     """Return the part of a note that many notes share: `` `url` is not kept``."""
     head, middle, _ = text.partition(" is not kept: ")
-    return head + middle
+    return head + middle if middle else re.sub("'[^']*'|\"[^\"]*\"", "", text)

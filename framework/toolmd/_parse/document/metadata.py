@@ -7,15 +7,14 @@ from typing import Any
 
 from toolmd._parse.blocks import Node, Paragraph, prose
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.fields.entries import Fields, Unread, name_fields, read_entries
+from toolmd._parse.fields.entries import Fields, name_fields, read_entries
 from toolmd._parse.fields.table import TABLES, SectionTable, section_of
-from toolmd._parse.fields.values import READERS, read_values
+from toolmd._parse.fields.values import is_same, read_values
 from toolmd._parse.page import Mark, Page, insert_below, replace
 from toolmd._parse.unread import report_kept, report_pair, report_unknown
 from toolmd._parse.words import Pair, definition_name, fold, mended_name, nearest, plain
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Edit
-from toolmd._types.field import Row
 
 
 def read_metadata(definition: Definition) -> dict[str, Any]:
@@ -25,7 +24,7 @@ def read_metadata(definition: Definition) -> dict[str, Any]:
     values = read_values(definition.page, fields)
     for attribute, (_, entry) in fields.known.items():
         definition.record(attribute, entry)
-    _older_forms(definition, values)
+    _older_forms(definition, values, fields)
     values["title"] = definition.document.title
     values["description"] = _description(definition, fields)
     values["notes"] = definition.document.notes
@@ -34,7 +33,7 @@ def read_metadata(definition: Definition) -> dict[str, Any]:
     return values
 
 
-def _older_forms(definition: Definition, values: dict[str, Any]) -> None:
+def _older_forms(definition: Definition, values: dict[str, Any], fields: Fields) -> None:
     """Convert fields of older files and of other programs into the fields that they mean."""
     if values.pop("requires_patient_context", False):
         facts = values.get("requires_context", ())
@@ -42,23 +41,20 @@ def _older_forms(definition: Definition, values: dict[str, Any]) -> None:
     if values.pop("disable_model_invocation", False):
         values["model_invocation"] = False
     if values.get("allowed_roles"):
-        if values.get("requires_auth") is False:
-            definition.page.error(
-                Code.CONFLICT,
-                definition.document.mark,
-                "Allowed Roles need a user, and Requires Auth is no",
-                "remove **Requires Auth**",
-            )
+        auth = fields.entry("requires_auth")
+        if auth is not None and values.get("requires_auth") is False:
+            what = "Allowed Roles need a user, and Requires Auth is no"
+            definition.page.error(Code.CONFLICT, auth.written, what, "remove **Requires Auth**")
         values["requires_auth"] = True
-    named = values.pop("patient_from", None)
-    if named is None:
+    named, entry = values.pop("patient_from", None), fields.entry("patient_from")
+    if named is None or entry is None:
         return
     given = values.setdefault("context", {}).setdefault("patient", named)
     definition.places.setdefault("context", definition.places["patient_from"])
     if given != named:
         what = f"Context reads the patient from {given}, and Patient From from {named}"
         help_ = "keep **Context**, and remove **Patient From**"
-        definition.page.error(Code.CONFLICT, definition.document.mark, what, help_)
+        definition.page.error(Code.CONFLICT, entry.value, what, help_)
 
 
 def _metadata_entries(definition: Definition) -> tuple[list[Node], SectionTable]:
@@ -77,7 +73,7 @@ def _metadata_entries(definition: Definition) -> tuple[list[Node], SectionTable]
             twin = head.get(known)
             if known is None or twin is None:
                 entries.append(entry)
-            elif not _same(known, twin, entry):
+            elif not is_same((table.field(twin.key.text) or known, twin), (known, entry)):
                 what = (
                     f"'{entry.name}' is '{entry.text}' here and '{twin.text}' in the front matter"
                 )
@@ -126,6 +122,11 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
             report_kept(page, [Paragraph(entry.value), *entry.blocks])
             value = "\n\n".join(t for t in (plain(entry.text), prose(entry.blocks)) if t)
         name = "_".join("".join(c if c.isalnum() else " " for c in entry.name.lower()).split())
+        if name in extra:
+            report = page.warn if extra[name] == value else page.error
+            what = f"'{entry.name}' is written twice here"
+            report(Code.DUPLICATE_FIELD, entry.key, what, "keep one, or join the two values")
+            continue
         extra[name] = value
         what = f"Metadata has no field '{entry.name}'; it is kept under `extra`"
         page.warn(Code.UNKNOWN_FIELD, entry.key, what, "remove it if it is a slip")
@@ -205,16 +206,3 @@ def _filled(page: Page, entry: Node | None, below: int, text: str) -> tuple[Edit
         return ()
     at = bullet.end()
     return replace(Mark(line[at:], entry.key.line, at + 1), text)
-
-
-def _same(known: Row, a: Node, b: Node) -> bool:
-    """Return whether two entries mean the same: `true` and `yes` do, `1.1` and `1.10` don't."""
-
-    def said(entry: Node) -> object:
-        value = READERS[known.kind](Page("", []), known, entry)
-        return value.replace("-", "_").casefold() if isinstance(value, str) else value
-
-    try:
-        return said(a) == said(b)
-    except Unread:
-        return a.text == b.text  # an unreadable value is reported where fields are read

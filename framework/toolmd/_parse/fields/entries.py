@@ -1,12 +1,12 @@
 """Read bullets, rows and lines as entries, and match entries to the fields of a section."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from dataclasses import replace as replaced
 
 from toolmd._parse.blocks import Block, Bullets, Comment, Fence, Node, Paragraph, Raw, Table
 from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, SectionTable, elsewhere
 from toolmd._parse.page import Mark, Page, replace
-from toolmd._parse.scalars import boolean
 from toolmd._parse.words import Pair, fold, nearest, plain, says_none, split
 from toolmd._types.code import Code
 from toolmd._types.field import Row
@@ -181,12 +181,20 @@ _SURE = 6
 """Another name of a restriction with this many letters is also found if it is misspelt."""
 
 
+def with_repeated(first: Node, entry: Node) -> Node:
+    """Return an entry with the value of a further one of the same key as a bullet below it."""
+    value = [Bullets([Node.bullet(entry.value)], ordered=False)] if entry.text else []
+    return replaced(first, blocks=[*first.blocks, *value, *entry.blocks])
+
+
 @dataclass(slots=True)
 class Fields:
     """The entries that name a field of a table, and the others."""
 
     known: dict[str, tuple[Row, Node]]
     unknown: list[Node]
+    twice: list[tuple[Row, Node]] = field(default_factory=list)
+    """The further entries of fields in `known`."""
 
     def entry(self, attribute: str) -> Node | None:
         """Return the entry of a field."""
@@ -208,20 +216,21 @@ def name_fields(
                 fields.unknown.append(entry)
             continue
         if known.attribute in fields.known:
-            report_duplicate(page, known, entry, fields.known[known.attribute][1])
+            fields.twice.append((known, entry))
             continue
         fields.known[known.attribute] = (known, entry)
         report_within(page, table, known, entry)
     return fields
 
 
-_LISTS = frozenset(("list", "names", "context", "patterns", "enum", "hosts", "roles", "text"))
+_LISTS = frozenset(("list", "names", "context", "patterns", "hosts", "roles"))
+_PROSAIC = frozenset(("text", "phrase", "enum"))
 
 
 def report_within(page: Page, table: SectionTable, known: Row, entry: Node) -> None:
     """Report `- **Tags**: a, **Read Only**: yes`, where a part of the value names a field."""
-    texts = [entry.value, *(item.mark for item in entry.items if known.kind in _LISTS)]
-    for item in entry.items if known.kind in _LISTS - {"text", "enum"} else ():
+    texts = [entry.value, *(i.mark for i in entry.items if known.kind in _LISTS | _PROSAIC)]
+    for item in entry.items if known.kind in _LISTS else ():
         if item.keyed and table.field(item.key.text) is not None:
             what = f"'{item.name}' is nested below '{known.name}', so it sets nothing"
             page.error(Code.MISPLACED_FIELD, item.key, what, "unindent it")
@@ -278,16 +287,3 @@ def _reported(page: Page, entry: Node, table: SectionTable, kind: str | None) ->
         page.error(Code.MISPLACED_FIELD, entry.key, what, f"move it to `## {misplaced[0].name}`")
         return True
     return False
-
-
-def report_duplicate(page: Page, known: Row, entry: Node, first: Node) -> None:
-    """Report a field that is written twice, unless an implied entry agrees with the other."""
-    if (entry.implied or first.implied) and boolean(entry.text) is boolean(first.text) is not None:
-        return  # as `name?` and `Required: no` do
-    if entry.text == first.text and not entry.blocks and not first.blocks:
-        what = f"'{known.name}' is written twice here"
-        page.warn(Code.DUPLICATE_FIELD, entry.key, what, f"keep the one in line {first.key.line}")
-        return
-    what = f"'{known.name}' is written twice here, with different values"
-    help_ = f"keep one; the other is in line {first.key.line}"
-    page.error(Code.DUPLICATE_FIELD, entry.key, what, help_)

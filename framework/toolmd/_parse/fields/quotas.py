@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from toolmd._parse import scalars
-from toolmd._parse.blocks import Node, prose
+from toolmd._parse.blocks import Bullets, Node, prose
 from toolmd._parse.fields.entries import Unread
 from toolmd._parse.page import Mark, Page
 from toolmd._parse.words import flow, plain
@@ -20,6 +20,7 @@ _NO_KEYS = {
     "roles": "a user may have several roles: write `per user`",
     "caller": "write `per user`, or `per project` for all callers together",
     "token": "write `per user`, or `per project` for all callers together",
+    "via": "write `per `caller.via``, with an expression in backticks",
     "tool": "write `per project`: a Quota counts the calls of its tool",
 }
 MOST_ROLLING = 10_000
@@ -32,7 +33,8 @@ def read_quotas(page: Page, known: Row, entry: Node) -> tuple[Quota, ...]:
     marks = [entry.value] if entry.text else [item.mark for item in entry.items]
     if entry.text and entry.items:
         raise Unread("write one quota on the line, or each as a nested bullet")
-    if not marks or any(prose(item.blocks) for item in entry.items):
+    others = [block for block in entry.blocks if not isinstance(block, Bullets)]
+    if not marks or prose([*others, *(b for item in entry.items for b in item.blocks)]):
         raise Unread("write `3 calls per user per day`, or each quota as a nested bullet")
     found = []
     for mark in marks:
@@ -56,14 +58,17 @@ def read_quota(text: str) -> Quota:
     tokens = [token if token[0] == "`" else token.lower() for token in _TOKEN.findall(text)]
     number = scalars.number(tokens[0]) if tokens else None
     if number is None or number <= 0:
-        digits = re.match(r"\d+", text.strip())
+        grouped = re.fullmatch(r"[1-9]\d{0,2}(,\d{3})+", tokens[0]) if tokens else None
+        if grouped:
+            raise Unread(f"write `{' '.join([tokens[0].replace(',', ''), *tokens[1:]])}`")
+        digits = re.match(r"[1-9]\d*", text.strip())
         raise Unread(f"write `{digits[0] if digits else 3} calls per user per day`")
     if any(token.endswith(",") for token in tokens):
         raise Unread("write each quota as a nested bullet")
     amount = int(number) if number == int(number) else number
     when, tokens = _when(tokens[1:])
     of, tokens = _subject(tokens)
-    if not of and not isinstance(amount, int):
+    if not of and not isinstance(number, int):
         raise Unread("calls are whole: for a sum write `2.5 of PARAMETER per user per day`")
     what = f"{amount} of {of}" if of else f"{amount} {'call' if amount == 1 else 'calls'}"
     keys, window, seconds = _keys_and_window(tokens, what)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Bullets, Comment, Node, prose
-from toolmd._parse.fields.entries import Fields, Unread
+from toolmd._parse.fields.entries import Fields, Unread, with_repeated
 from toolmd._parse.fields.quotas import read_quotas
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import (
@@ -26,6 +26,7 @@ from toolmd._types.call import fact_name
 from toolmd._types.call_spec import keyword_of, language_and_word
 from toolmd._types.code import Code
 from toolmd._types.field import EXACT, Row
+from toolmd._types.identity import RESERVED
 from toolmd._types.remote import METHODS, read_operation, read_remote_tool
 from toolmd._types.schedule import cron_text, hours_of
 from toolmd.errors import did_you_mean
@@ -164,12 +165,12 @@ def read_keywords(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     A language holds for the words behind it, up to the next language or semicolon.
     """
     if entry.listed is not None:
-        texts = [mark.text for mark in entry.listed]
+        marks = entry.listed
     else:
-        texts = [entry.text, *(item.mark.text for item in entry.items)]
+        marks = [entry.value._replace(text=entry.text), *(item.mark for item in entry.items)]
         if any(item.blocks for item in entry.items) or (entry.blocks and not entry.items):
             raise Unread("write the words on one line, or as a nested bullet for each language")
-    words = [word for text in texts for word in _words(text)]
+    words = [word for mark in marks for word in _words(page, known, mark)]
     if not words or (len(words) == 1 and says_none(words[0])):
         raise Unread("name at least one, separated by commas")
     languages = list(dict.fromkeys(["", *(language_and_word(word)[0] for word in words)]))
@@ -177,16 +178,16 @@ def read_keywords(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     return tuple(dict.fromkeys(words))
 
 
-def _words(text: str) -> Iterator[str]:
-    for chunk in scalars.split_outside(text, ";"):
+def _words(page: Page, known: Row, mark: Mark) -> Iterator[str]:
+    for chunk in scalars.split_outside(mark.text, ";"):
         language, at = "", 0
-        for mark in [*_LANGUAGE.finditer(chunk), None]:
-            end = len(chunk) if mark is None else mark.start()
-            for word in map(value_text, scalars.listed(chunk[at:end].strip(" ,"))):
-                if word:
-                    yield keyword_of(language, word)
-            if mark is not None:
-                language, at = _code(mark[1]), mark.end()
+        for found in [*_LANGUAGE.finditer(chunk), None]:
+            end = len(chunk) if found is None else found.start()
+            for word in scalars.listed(chunk[at:end].strip(" ,")):
+                if text := value_text(_item(page, known, page.mark(word, *mark[1:]))):
+                    yield keyword_of(language, text)
+            if found is not None:
+                language, at = _code(found[1]), found.end()
 
 
 def _code(name: str) -> str:
@@ -199,6 +200,7 @@ def _code(name: str) -> str:
 def read_values(page: Page, fields: Fields) -> dict[str, Any]:
     """Read every known field that has a reader; report each value that can't be read."""
     values: dict[str, Any] = {}
+    report_twice(page, fields)
     for attribute, (known, entry) in fields.known.items():
         reader = READERS.get(known.kind)
         if reader is None:
@@ -222,15 +224,49 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
 
 def _read(page: Page, known: Row, entry: Node, reader: ValueReader) -> Any:
     """Read a value; a remark in brackets behind it, `true (always)`, is no part of it."""
-    try:
-        return reader(page, known, entry)
-    except Unread:
-        bare, remark = without_remark(entry.value)
-        if not remark.text:
-            raise
-        value = reader(page, known, replaced(entry, value=bare))
+    bare, remark = without_remark(entry.value)
+    is_code = bare.text[:1] == bare.text[-1:] == "`" and known.kind not in _TEXTS
+    if not (remark.text and (is_code or known.kind in _WORDS)):
+        try:
+            return reader(page, known, entry)
+        except Unread:
+            if not remark.text:
+                raise
+    value = reader(page, known, replaced(entry, value=bare))
     report_remark(page, remark)
     return value
+
+
+def report_twice(page: Page, fields: Fields) -> None:
+    """Report each field that is written twice; join the lines of one that may be repeated."""
+    for known, entry in fields.twice:
+        before, first = fields.known[known.attribute]
+        what, help_ = f"'{known.name}' is written twice here", f"in line {first.key.line}"
+        if known.kind == "escalations":
+            fields.known[known.attribute] = before, with_repeated(first, entry)
+        elif is_same((before, first), (known, entry)):
+            is_implied = entry.implied or first.implied  # as of `name?` and `Required: no`
+            if not (is_implied and known.kind == "boolean"):
+                page.warn(Code.DUPLICATE_FIELD, entry.key, what, f"keep the one {help_}")
+        else:
+            what += ", with different values" if known.kind in READERS else ""
+            page.error(Code.DUPLICATE_FIELD, entry.key, what, f"keep one; the other is {help_}")
+
+
+def is_same(*entries: tuple[Row, Node]) -> bool:
+    """Return whether two entries mean the same: `true` and `yes` do, `1.1` and `1.10` don't."""
+    try:
+        one, other = (_read(Page("", []), row, entry, READERS[row.kind]) for row, entry in entries)
+    except (Unread, KeyError):  # a value that can't be read is reported where fields are read
+        (_, a), (_, b) = entries
+        return a.text == b.text and not a.blocks and not b.blocks
+    if isinstance(one, str) and isinstance(other, str):
+        return one.replace("-", "_").casefold() == other.replace("-", "_").casefold()
+    return bool(one == other)
+
+
+_TEXTS = frozenset(("text", "line", "prose"))
+_WORDS = frozenset(("word", "identifier", "format", "phrase"))
 
 
 _REMARK = re.compile(r"(.*[^\s(])\s+(\([^()]*\))\s*", re.DOTALL)
@@ -286,6 +322,30 @@ def _word(page: Page, known: Row, entry: Node) -> str:
     return word
 
 
+_FORMATS = {
+    **{fold(name): name for name in ("date", "time", "date-time", "email", "uri", "uuid")},
+    **dict.fromkeys(("isodatetime", "iso8601", "timestamp"), "date-time"),
+    "isodate": "date",
+    "yyyymmdd": "date",
+    "hhmm": "time",
+    "url": "uri",
+    "link": "uri",
+}
+"""Each folded word to the format that is checked."""
+
+
+def _format(page: Page, known: Row, entry: Node) -> str:
+    word = _word(page, known, entry)
+    checked = tuple(dict.fromkeys(_FORMATS.values()))
+    if (found := _FORMATS.get(fold(word))) is None:
+        if near := nearest(word, checked):
+            raise Unread(f"did you mean '{near}'?", near)
+        what = f"nothing checks the format '{word}': it is a note for the model"
+        help_ = f"the formats that are checked are {', '.join(checked)}; or write a Pattern"
+        page.warn(Code.UNREAD_DETAIL, entry.value, what, help_)
+    return found or word
+
+
 def _boolean(page: Page, known: Row, entry: Node) -> Any:
     if not entry.keyed and not entry.blocks:
         return entry.checked is not False
@@ -317,17 +377,27 @@ def _choice(page: Page, known: Row, entry: Node) -> str:
 
 def _list(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     if entry.listed is not None:
-        words = [m.text for m in entry.listed]
+        marks = entry.listed
     else:
-        words = [*scalars.listed(entry.text), *(flow_item(i.mark.text) for i in entry.items)]
+        marks = [page.mark(word, *entry.value[1:]) for word in scalars.listed(entry.text)]
+        marks += [i.mark._replace(text=flow_item(i.mark.text)) for i in entry.items]
     prosaic = any(not isinstance(block, Bullets | Comment) for block in entry.blocks)
     if prosaic or any(prose(item.blocks) for item in entry.items):
         raise Unread("write the values on one line, or as nested bullets")
-    read = tuple(map(value_text, words))
+    read = tuple(value_text(_item(page, known, mark)) for mark in marks)
     read = () if len(read) == 1 and says_none(read[0]) else read
     if known.restricts and not any(read):
         raise Unread("name at least one, separated by commas")
     return tuple(word for word in read if word)
+
+
+def _item(page: Page, known: Row, mark: Mark) -> str:
+    """Return an item of a list; report the remark in brackets behind it."""
+    bare, remark = without_remark(mark)
+    if not remark.text or known.kind == "patterns":
+        return mark.text
+    report_remark(page, remark)
+    return bare.text
 
 
 _ANY_ROLE = frozenset(("any", "all", "everyone", "everybody", "anyone", "anybody", "*"))
@@ -359,8 +429,11 @@ def _condition(page: Page, known: Row, entry: Node) -> str:
 
 
 def read_approvers(page: Page, known: Row, entry: Node) -> tuple[str, ...] | str:
+    """Read roles, or a code span with an expression that says who may approve."""
     source = code_text(entry.text)
-    if source != entry.text and "approver" in source:
+    if source != entry.text and "`" not in source:
+        if re.fullmatch(r"[\w-]+", source):
+            raise Unread(f"a code span is an expression; for the role, write {source}", source)
         return source
     named = _roles(page, known, entry)
     if any(one.casefold() in _OWN for one in named):
@@ -374,8 +447,10 @@ _ESCALATION = re.compile(r"after\s+(.+?)\s+to\s+(.+)", re.IGNORECASE)
 
 def read_escalations(page: Page, known: Row, entry: Node) -> tuple[Escalation, ...]:
     """Read `after 4 hours to head_of_support`, or one in each nested bullet."""
-    marks = [entry.value] if entry.text else [item.mark for item in entry.items]
-    if not marks or (entry.text and entry.items) or any(prose(i.blocks) for i in entry.items):
+    marks = [entry.value] if entry.text else []
+    marks += [item.mark for item in entry.items]
+    others = [block for block in entry.blocks if not isinstance(block, Bullets)]
+    if not marks or prose(others) or any(prose(i.blocks) for i in entry.items):
         raise Unread("write `after 4 hours to ROLE`, or each as a nested bullet")
     found = []
     for mark in marks:
@@ -432,7 +507,7 @@ def _names(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     if (not entry.text or says_none(entry.text)) and not entry.blocks and entry.listed is None:
         return ()
     words = _list(page, known, entry)
-    names = tuple(word.partition("(")[0].strip("`*_ ").replace("-", "_") for word in words)
+    names = tuple(word.strip("`*_ ").replace("-", "_") for word in words)
     for name in names:
         if not name.isidentifier():
             raise Unread("write names separated by commas, such as `check_availability, book`")
@@ -491,6 +566,8 @@ def _fact(word: str) -> str:
     name = fact_name(plain(word))
     if name is None or scalars.boolean(name) is not None:
         raise Unread("write names of facts separated by commas, such as `patient, tenant`")
+    if name in RESERVED:
+        raise Unread(f"every caller has `caller.{name}`: give the fact another name")
     return name
 
 
@@ -523,9 +600,11 @@ def _short(text: str) -> str:
 
 READERS: Mapping[str, ValueReader] = {
     "text": _text,
+    "phrase": _text,
     "line": _text,
     "prose": _prose,
     "word": _word,
+    "format": _format,
     "identifier": _word,
     "boolean": _boolean,
     "number": number,

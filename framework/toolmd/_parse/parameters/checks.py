@@ -233,10 +233,11 @@ class _Checks:
         """Read the Default or the Example by the type, and check it."""
         value, fits = scalars.literal(_value_text(entry), shape)
         bare, remark = without_remark(entry.value)
-        if not fits and remark.text:
-            value, fits = scalars.literal(flow(bare.text), shape)
-            if fits:
+        if remark.text and value not in (shape.enum or ()):
+            alone = scalars.literal(flow(bare.text), shape)
+            if alone[1]:
                 report_remark(self.page, remark)
+                value, fits = alone
         wrong = problems(value, shape) if fits else ()
         given: dict[str, Any] = {attribute: value, f"has_{attribute}": True}
         if fits and not wrong:
@@ -254,6 +255,7 @@ class _Checks:
         """Read the values; an array's enum applies to its items."""
         entry, said = self.fields.entry("enum"), self.said
         if entry is None:
+            self.bare_enum()
             return
         of_items = said["types"] == ("array",)
         items: Schema = said.get("items") or Schema(types=("string",))
@@ -282,6 +284,14 @@ class _Checks:
             said["items"] = replace(items, enum=tuple(values))
         else:
             said["enum"] = tuple(values)
+
+    def bare_enum(self) -> None:
+        """Report the Type enum of a value without an Enum."""
+        entry, items = self.fields.entry("types"), self.said.get("items") or Schema()
+        named = entry is not None and re.search(r"(?i)\benum\b", entry.text)
+        if named and self.said.get("enum", items.enum) is None:
+            what = f"the type of {self.where} is enum, and it has no values"
+            self.wrong(Code.EMPTY_ENUM, "types", what, "add `- **Enum**: a, b`")
 
     def one_of(self, name: Mark) -> None:
         """Report what can't stand beside One Of; give each shape the Discriminator's value."""
@@ -418,10 +428,16 @@ def _value_text(entry: Node) -> str:
 
 
 def _says_none(entry: Node, shape: Schema) -> bool:
-    """Return whether `None` means no default: it does if the type has no null."""
+    """Return whether `None` means no default: it does if neither the type nor Enum has it."""
     word = entry.text.strip("`_ ").lower()
+    enum = (shape.items if shape.items is not None else shape).enum or shape.enum or ()
     free = "null" in shape.types or (not shape.types and word == "null")
+    free = free or word in (str(value).lower() for value in enum)
     return word in _NO_DEFAULT and not free and not entry.blocks
+
+
+_QUOTED = re.compile(r"""`[^`]*`|"[^"]*"|(?<!\w)'[^']*'""")
+_SLASH = re.compile(r"\s/|/\s")
 
 
 def _words(page: Page, entry: Node) -> list[tuple[Mark, str]]:
@@ -437,9 +453,12 @@ def _words(page: Page, entry: Node) -> list[tuple[Mark, str]]:
     if text.lower().startswith(("one of:", "one of ")):
         text = text[len("one of ") :]
     listed = scalars.listed(text)
-    if len(listed) == 1 and "/" in text and text[0] not in "\"'`" and not entry.items:
+    bare = _QUOTED.sub("x", text)
+    if _SLASH.search(bare) or (len(scalars.listed(bare)) == 1 and "/" in bare):
         what = f"'{text}' may be one value or several"
         help_ = f'write `{text.replace(" / ", "/").replace("/", ", ")}`, or `"{text}"` for one'
+        if len(listed) > 1 or bare != text:
+            help_ = "write commas between the values, and quotes around one that has a slash"
         page.error(Code.INVALID_ENUM, entry.value, what, help_)
     for word in listed:
         mark = page.mark(word, entry.value.line, column)

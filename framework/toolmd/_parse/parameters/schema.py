@@ -8,7 +8,7 @@ from typing import Any, Literal
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Block, Bullets, Fence, Node, Paragraph, Table, mark_of, prose
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.fields.entries import Fields, fences, implied, name_fields, report_duplicate
+from toolmd._parse.fields.entries import Fields, fences, implied, name_fields
 from toolmd._parse.fields.table import PARAMETER
 from toolmd._parse.fields.values import read_values
 from toolmd._parse.page import Mark, Page
@@ -49,15 +49,6 @@ _MAX_DRAFTS = 1024
 """The most headings, bullets and rows that are read as parameters or as their fields."""
 _MAX_DEPTH = 16
 _ATTRIBUTES = frozenset(field.name for field in fields_of(Schema))
-_FORMATS = {
-    **{fold(name): name for name in ("date", "time", "date-time", "email", "uri", "uuid")},
-    **dict.fromkeys(("isodatetime", "iso8601", "timestamp"), "date-time"),
-    "isodate": "date",
-    "yyyymmdd": "date",
-    "hhmm": "time",
-    "url": "uri",
-    "link": "uri",
-}
 
 
 def read_parameters(page: Page, drafts: list[Draft], depth: int = 0) -> tuple[Parameter, ...]:
@@ -125,8 +116,6 @@ class SchemaReader:
         said |= nested if is_read else {}
         said |= {k: v for k, v in values.items() if k in _ATTRIBUTES and k != "types"}
         self._describe(said, draft)
-        if "format" in said:
-            said["format"] = _FORMATS.get(fold(str(said["format"])), said["format"])
         if "types" not in said:
             said["types"] = self._inferred(said, fields, draft) if is_read else ()
         if said["types"] == () and _is_object(said):
@@ -181,11 +170,11 @@ class SchemaReader:
                 return None
         draft.notes += line.notes
         beside = [e for e in line.entries if e is not typed]
-        for attribute, (known, found) in name_fields(self.page, beside, PARAMETER).known.items():
-            if attribute in fields.known:
-                report_duplicate(self.page, known, found, fields.known[attribute][1])
-            else:
-                fields.known[attribute] = known, found
+        named = name_fields(self.page, beside, PARAMETER)
+        for attribute, found in named.known.items():
+            if fields.known.setdefault(attribute, found) is not found:
+                fields.twice.append(found)
+        fields.twice += named.twice
         if typed is None:
             del fields.known["types"]  # these are the values of an enum
         return attributes(read_type(typed.value.text)) if typed is not None else {}

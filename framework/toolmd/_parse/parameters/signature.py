@@ -22,7 +22,7 @@ FLAGS = {
 }
 _WORD = r"(?:\w|\\_|\$|\[\]|[-.](?=\w))"
 _NAME = re.compile(
-    rf"[^\w`*$]*(?:(?P<open>(?:__(?=[^\W_])|[*`]|_(?=\W))+)"
+    rf"[^\w`*$]*(?:(?P<open>(?:__(?=[^\W_].*__)|[*`]|_(?=\W))+)"
     rf"(?P<marked>{_WORD}(?:{_WORD}|[ ](?=\w))*)"
     rf"|(?P<bare>{_WORD}+))"
 )
@@ -102,9 +102,12 @@ def read_signature(line: Mark) -> Draft | None:
     if head is None:
         return None
     group = "marked" if head["marked"] else "bare"
-    name = line.at(head.start(group), len(head[group]))
+    closing = 2 if "__" in (head["open"] or "") and head[group].endswith("__") else 0
+    name = line.at(head.start(group), len(head[group]) - closing)
     found = Draft(name._replace(text=name.text.replace("\\", "")), marked=bool(head["marked"]))
-    end = _asked(found, line, _within(found, line, _asked(found, line, head.end()), head["open"]))
+    end = _asked(
+        found, line, _within(found, line, _asked(found, line, head.end() - closing), head["open"])
+    )
     if star := _STAR.match(line.text, end):
         found.entries.append(implied("Required", "yes", line.at(end, len(star[1]))))
         end = star.end(1)

@@ -1,6 +1,7 @@
 """Types as people write them: in the words of JSON Schema, Python and TypeScript."""
 
 import re
+from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Any
 
@@ -185,7 +186,10 @@ class _Reader:
                 first = _either(first, other)
             return first
         if known == ("array",):
-            return Schema(known, items=first, unique=name == "set")
+            if any(other != first for other in inner) or (len(inner) > 1 and name != "tuple"):
+                raise self.problem("has items of several types")
+            many = len(inner) if name == "tuple" else None
+            return Schema(known, items=first, unique=name == "set", min_items=many, max_items=many)
         if known == ("object",):
             return Schema(known, values=None if last == ANY else last)
         return None
@@ -222,4 +226,15 @@ def _either(a: Schema, b: Schema) -> Schema:
         values=a.values or b.values,
         format=a.format or b.format,
         unique=a.unique or b.unique,
+        min_items=_bound(min, a, b),
+        max_items=_bound(max, a, b),
     )
+
+
+def _bound(pick: Callable[[list[int]], int], a: Schema, b: Schema) -> int | None:
+    """Return the least or the most items of an array of one of two types."""
+    found = [
+        one.min_items if pick is min else one.max_items for one in (a, b) if one.types == ("array",)
+    ]
+    sizes = [size for size in found if size is not None]
+    return pick(sizes) if found and len(sizes) == len(found) else None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from toolmd._expressions.syntax import closing_brace
+from toolmd._expressions.syntax import closing_brace, pieces
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, mark_of
 from toolmd._parse.fields.entries import Unread
@@ -33,7 +33,9 @@ def read_template(page: Page, mark: Mark) -> Template:
     code = code_text(text)
     if code != text:
         return Template(parts=(expression(page, mark, code),), code=True)
-    text = unquoted(text)
+    # A quote within an expression does not end the text.
+    bare = "".join("x" if is_code else piece for piece, is_code in pieces(text))
+    text = text if unquoted(bare) == bare else text[1:-1]
     parts: list[str | Expression] = []
     at = 0
     while (start := text.find("{", at)) >= 0:

@@ -14,6 +14,7 @@ from toolmd._parse.blocks import (
     prose,
     with_headings,
 )
+from toolmd._parse.fields.entries import with_repeated
 from toolmd._parse.fields.table import ACTIONS, KEY_BY_FOLD, step_key
 from toolmd._parse.page import Mark, Page
 from toolmd._parse.steps.values import READERS
@@ -182,6 +183,8 @@ class _Reader:
                     reported = True
                 else:
                     left.append(item)
+            elif key in entries and STEP_KEYS[key].kind == "escalations":
+                entries[key] = with_repeated(entries[key], entry)
             elif key in entries:
                 what = f"'{key}' is written twice in this step"
                 help_ = "make two steps, or keep one"

@@ -8,6 +8,8 @@ from pydantic import JsonValue
 
 from toolmd._parse import scalars
 from toolmd._parse.fields.table import PARAMETER, SectionTable
+from toolmd._parse.fields.values import without_remark
+from toolmd._parse.page import Mark
 from toolmd._parse.words import flow, plain
 from toolmd._types.approval import ALWAYS, lasting
 from toolmd._types.call_spec import language_and_word, seconds
@@ -35,12 +37,17 @@ def bullet(field: Row, text: str) -> str:
 def behind(text: str) -> str:
     """Place a text after a colon: a first line of plain words there, the rest below."""
     first, _, rest = text.partition("\n\n")
-    if "\n" in first or first.startswith(_BLOCK_SIGNS) or _numbered(first):
+    if begins_block(first):
         first, rest = "", text
     below = indented(rest, 2)
     if not below:
         return f" {first}"
     return (f" {first}\n\n" if first else "\n\n") + below
+
+
+def begins_block(first: str) -> bool:
+    """Return whether a text can't follow other words: it has lines, or the sign of a list."""
+    return "\n" in first or first.startswith(_BLOCK_SIGNS) or _numbered(first)
 
 
 def indented(text: str, by: int) -> str:
@@ -120,7 +127,16 @@ def _reads_as(text: str, value: str) -> bool:
     if text != flow(text) or text.startswith(_BLOCK_SIGNS) or _numbered(text):
         return False
     none = text.strip("`_ ").lower() in {"", "none", "null", "-", "n/a"}
-    return not none and scalars.literal(text, _TEXT) == (value, True)
+    return not (none or _has_remark(text)) and scalars.literal(text, _TEXT) == (value, True)
+
+
+def _has_remark(text: str) -> bool:
+    return bool(without_remark(Mark(text, 1, 1))[1].text)
+
+
+def _one_word(value: str) -> str:
+    """Format a word: quoted where brackets at its end would be read as a remark."""
+    return json.dumps(value, ensure_ascii=False) if _has_remark(value) else value
 
 
 def _escaped(value: str) -> str:
@@ -148,11 +164,15 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     "text": str,
     "line": str,
     "prose": str,
-    "word": str,
+    "word": _one_word,
+    "format": _one_word,
+    "phrase": _one_word,
     "context": ", ".join,
-    "roles": ", ".join,
+    "roles": lambda values: words_text([word(v) for v in values]),
     "condition": lambda when: when if when == ALWAYS else code(when),
-    "approvers": lambda by: code(by) if isinstance(by, str) else ", ".join(by),
+    "approvers": lambda by: (
+        code(by) if isinstance(by, str) else words_text([word(role) for role in by])
+    ),
     "escalations": lambda found: (
         str(found[0]) if len(found) == 1 else "\n".join(f"- {one}" for one in found)
     ),

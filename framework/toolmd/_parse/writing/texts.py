@@ -14,6 +14,7 @@ from toolmd._parse.fields.table import (
     TOOL_METADATA,
 )
 from toolmd._parse.writing.fields import (
+    begins_block,
     behind,
     code,
     fields_text,
@@ -220,6 +221,8 @@ def _steps(steps: tuple[Step, ...]) -> str:
 
 def _step(step: Step) -> Iterator[str]:
     first, _, rest = step.text.partition("\n\n")
+    if begins_block(first):
+        first, rest = "", step.text
     own = _own_action(step)
     if own is not None:
         yield own

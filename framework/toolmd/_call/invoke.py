@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import perf_counter
-from types import CoroutineType, coroutine
+from types import CoroutineType
 from typing import Any
 
 from toolmd._call.batch import in_pieces, joined, skipped_note
@@ -17,7 +17,7 @@ from toolmd._call.cut import Remarks
 from toolmd._call.denial import AGAIN_MS, CallDenied, deny
 from toolmd._call.limits import CallLimits, Timing
 from toolmd._call.result import AnswerError, answer_of, as_json, lifted
-from toolmd._call.threads import CALLS, in_daemon_thread, is_from_outside
+from toolmd._call.threads import CALLS, advance, in_daemon_thread, is_from_outside, run_on
 from toolmd._egress import DomainNotApprovedError
 from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
@@ -211,24 +211,6 @@ async def start(
     return await value if isinstance(value, Awaitable) else value
 
 
-@coroutine
-def _run_on(running: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[Any, Any, Any]:
-    """Run a coroutine on after its first step, which waits for `waits_for`; return its value."""
-    try:
-        while True:
-            try:
-                sent = yield waits_for
-            except GeneratorExit:
-                running.close()
-                raise
-            except BaseException as error:  # noqa: BLE001 - it goes into the coroutine
-                waits_for = running.throw(error)
-            else:
-                waits_for = running.send(sent)
-    except StopIteration as done:
-        return done.value
-
-
 async def _keywords_of(
     implementation: Implementation, arguments: dict[str, Any], context: CallContext
 ) -> dict[str, Any]:
@@ -319,11 +301,11 @@ class Work:
         """Return what a tool returns within its time; a tool that does not wait needs no timer."""
         ends = asyncio.get_running_loop().time() + self._seconds
         try:
-            waits_for = running.send(None)
+            waits_for = advance(running.send, None)
         except StopIteration as done:
             return done.value
         async with asyncio.timeout_at(ends) as self.limit:
-            return await _run_on(running, waits_for)
+            return await run_on(running, lambda _: waits_for, None)
 
     async def do(self, arguments: Arguments) -> Any:
         """Return the value of a tool with batches or tries. Raises what its last try raised."""
@@ -563,10 +545,8 @@ class Invoker:
                 raise error
             case Exception() if fault is not None:
                 outcome, failure = self._unreachable(fault, attempts)
-            case Exception() | SystemExit() | KeyboardInterrupt() | asyncio.CancelledError():
-                failure = self._crashed(error)
             case _:
-                raise error
+                failure = self._crashed(error)
         return Result(
             success=False,
             tool=name,

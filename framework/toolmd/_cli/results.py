@@ -119,7 +119,8 @@ def run_answer(result: Result, *, stored: bool = True) -> Answer:
         lines.append(f"{_paint('waits for an answer', 'cyan')}: {prompt}")
         way, code = "answer on a terminal, or add --yes", ExitCode.UNCONFIRMED
         if stored and asked is not None and asked.id.endswith(HAPPENED):
-            way = f"state it: toolmd runs resolve {result.run_id} --done or --not-done"
+            done = "--done" if asked.saves is None else "--done --result JSON"
+            way = f"state it: toolmd runs resolve {result.run_id} {done} or --not-done"
         elif stored:
             way = f"toolmd runs resume {result.run_id} [--yes]; toolmd pending lists the questions"
     elif failure.code == "stopped":

@@ -108,7 +108,8 @@ def test_a_request_may_state_only_the_context_that_its_token_allows() -> None:
 
     assert allowed["state"][CALLER] == Caller("ana", {"patient": "p2"})
     assert knock({**OF_ANA_, "toolmd-context-patient": "p9"}).status == 403
-    assert knock({**OF_ANA_, "toolmd-context-patient": ""}).status == 403
+    empty = knock({**OF_ANA_, "toolmd-context-patient": ""}).inside[0]
+    assert empty["state"][CALLER] == Caller("ana")
     assert knock({**GOOD, "toolmd-context-patient": "p1"}).status == 403
     assert knock({**GOOD, "toolmd-context-patient": "p9"}).status == 200
 
@@ -164,6 +165,11 @@ def test_a_duplicate_header_is_denied(name: str) -> None:
     twice = knock([*right.items(), (name, right[name.lower()])])
 
     assert (twice.status, twice.problem["code"]) == (400, "malformed_request")
+
+
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_fact_is_absent(value: str) -> None:
+    assert knock({**GOOD, "toolmd-context-patient": value}).status == 200
 
 
 def test_another_header_may_be_repeated() -> None:

@@ -79,6 +79,8 @@ def test_a_call_without_a_required_fact_names_the_facts_to_supply(shop) -> None:
     assert shop_only.code == 3
     assert "help: add --context shop=VALUE, what the host knows" in shop_only.err
     assert "add --context shop=VALUE --context till=VALUE," in shop("call", "count_flowers").err
+    empty = shop("call", "count_flowers", "--context", "till=2", "--context", "shop=")
+    assert (empty.code, empty.err) == (3, shop_only.err)
 
 
 def test_a_failing_tools_message_is_printed(shop) -> None:

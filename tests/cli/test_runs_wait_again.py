@@ -149,3 +149,37 @@ def test_yes_never_says_that_an_interrupted_call_took_effect(florist):
     assert "sell_flowers  took no effect\n" in florist("runs", "show", run_id).out
     (question,) = json.loads(florist("pending", "--json").out)
     assert question["prompt"] == "Deliver it now?"
+
+
+READS = SKILL.replace("   - **Undo**: take_back\n     - kind: rose\n", "   - **Save as**: sold\n")
+READS = READS.replace("- greeting: `greeting`", "- greeting: `greeting`\n   - sold: `sold`")
+
+
+def test_a_result_that_a_later_step_reads_is_stated_with_done(florist):
+    florist.write("tools_md/sell_flowers.py", KILLED)
+    florist.write("skills_md/deliver.skill.md", READS)
+    command = [sys.executable, "-m", "toolmd", "run", "deliver"]
+    assert warm_python.run(command, cwd=florist.folder, check=False).returncode == -signal.SIGKILL
+    run_id = json.loads(florist("runs", "--json").out)[0]["id"]
+
+    resumed = florist("runs", "resume", run_id, "--yes")
+    told = f"help: state it: toolmd runs resolve {run_id} --done --result JSON or --not-done"
+    assert (resumed.code, resumed.err.splitlines()[-1]) == (4, told)
+    (asked,) = json.loads(florist("pending", "--json").out)
+    for refused in (
+        ("runs", "resolve", run_id, "--done"),
+        ("runs", "resolve", run_id, "--done", "--result", "{"),
+        ("runs", "resolve", run_id, "--done", "--result", "7"),
+        ("confirm", asked["id"]),
+        ("respond", asked["id"], "I sold it."),
+    ):
+        typed = florist(*refused)
+        assert (typed.code, "invalid_arguments" in typed.err) == (3, True), refused
+    assert florist("runs", "resolve", run_id, "--not-done", "--result", "1").code == 2
+    assert json.loads(florist("pending", "--json").out) == [asked]
+
+    assert florist("runs", "resolve", run_id, "--done", "--result", '"rose"').code == 4
+    for _ in range(2):
+        (question,) = json.loads(florist("pending", "--json").out)
+        ended = florist("respond", question["id"], "Hello")
+    assert json.loads(ended.out) == {"greeting": "Hello", "sold": "rose"}

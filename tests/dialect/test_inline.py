@@ -187,8 +187,29 @@ def test_a_raw_line_break_inside_a_string_is_read():
 )
 def test_one_bad_call_rejects_the_whole_reply(call):
     error = refused(f"Well. {marked()} Then. {call} End. {marked()}")
-    assert error.clean_message == "Well. Then."
+    unclosed = call.count("{") > call.count("}")
+    rest = "" if unclosed else " x] End." if call.endswith(" x]") else " End."
+    assert error.clean_message == f"Well. Then.{rest}"
     assert "call 2" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("cut", "ids", "clean"),
+    [
+        ('A [TOOL_CALL:{"id":"1","tool":"t"}] B [TOOL_CALL:{"id":"2","tool":"t","pa',
+         ["1", "2"], "A B"),
+        ('A [TOOL_CALL:{"id":"1","tool":"t","parameters":{"n":1', ["1"], "A"),
+        ('A [TOOL_CALL:{"id":"1","to', ["1"], "A"),
+        ('A [TOOL_CALL:{"id":"1', [], "A"),
+        ('A [TOOL_CALL:{"id":"1","parameters":{n:1}}] B [TOOL_CALL:{"id":"2","tool":"t"}] C',
+         ["1", "2"], "A B C"),
+        ('A [TOOL_CALL:{"id":"1","tool":"t","parameters":{"n":"a\nb",}}] B', ["1"], "A B"),
+    ],
+)  # fmt: skip
+def test_each_readable_id_of_a_broken_reply_is_named(cut, ids, clean):
+    error = refused(cut)
+    assert [own for own, _ in error.calls] == ids
+    assert error.clean_message == clean
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 0.0, 1.0, 0.7])

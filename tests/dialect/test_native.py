@@ -319,3 +319,13 @@ def test_a_call_in_an_unsupported_form_is_an_error_and_not_lost(reply, said) -> 
     for given in (reply, json.dumps(reply)):
         with pytest.raises(MalformedReplyError, match=said):
             parse_reply(given)
+
+
+@pytest.mark.parametrize("end", [2, 12, 30])
+def test_each_readable_id_of_a_reply_that_is_cut_as_text_is_named(end):
+    function = {"name": "ping", "arguments": '{"n": 1}'}
+    calls = [{"id": own, "type": "function", "function": function} for own in ("aa", "bb")]
+    text = json.dumps({"role": "assistant", "content": None, "tool_calls": calls})
+    with pytest.raises(MalformedReplyError) as caught:
+        parse_reply(text[:-end], "openai")
+    assert caught.value.calls == (("aa", "ping"), ("bb", "ping"))

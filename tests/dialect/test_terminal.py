@@ -248,3 +248,18 @@ def test_auto_finds_the_dialect(reply, dialect):
 )
 def test_auto_rejects_text_that_begins_as_a_call(reply):
     refused(reply, "auto")
+
+
+@pytest.mark.parametrize(
+    ("reply", "clean"),
+    [
+        (f"Now. Action: {CALL}\nBye.", "Now.\nBye."),
+        (f"Now. Action: {CALL}\nAction: {CALL}", "Now."),
+        (f"Now.\nAction:\n```json\n{CALL}\n```\nBye.", "Now.\nBye."),
+        ('Now. Action: {"tool": "t", "args": {n: 1}}\nBye.', "Now.\nBye."),
+    ],
+)
+def test_the_clean_message_of_a_denied_action_has_no_call(reply, clean):
+    with pytest.raises(MalformedReplyError) as caught:
+        parse_reply(reply, "action")
+    assert caught.value.clean_message == clean

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from run_world import NO, WORD, YES, World, skill, tool
+from run_world import NO, READ, WORD, YES, World, skill, tool
 
 from toolmd._skills.replay import trace
 from toolmd._types.call import Caller
@@ -210,6 +210,8 @@ def test_python_that_ignores_a_cancel_is_cancelled() -> None:
         world.python_skills["trial"] = python
         results = await cancelled_within(world, outer("Prose."), "make")
         assert [result.code for result in results] == ["cancelled", "cancelled"]
+        says = "Trial was cancelled. Not undone: step 1 (make) has no Undo."
+        assert [result.message for result in results] == [says, says]
         assert told(world) == ["make a"]
 
     asyncio.run(scene())
@@ -227,6 +229,44 @@ def test_python_within_a_cancelled_run_is_undone_by_the_skill_around_it_alone() 
         assert (await world.run(outer(steps, "inner"), run_id="r")).code == "waiting"
         assert (await world.engine.cancel("r")).code == "cancelled"
         assert told(world) == ["make a", "make b", "drop a"]
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        (use(1, "make", "   - **With**:\n     - name: a\n"),
+         " Not undone: step 1 (Use make) has no Undo."),
+        (use(1, "make", "   - **With**:\n     - name: `w`\n"
+                        "   - **For each**: w in `['x', 'y']`\n"),
+         " Not undone: step 1 (Use make) took effect 2 times and has no Undo."),
+        (use(1, "inner"), " Not undone: step 1:inner/1 (Use make) has no Undo."),
+        (use(1, "inner", "   - **Undo**: drop\n     - name: all\n"), ""),
+        (use(1, "in_python"), " Not undone: step 1:in_python/1 (make) has no Undo."),
+        (use(1, "look"), ""),
+        (make(1, "a"), ""),
+    ],
+)  # fmt: skip
+def test_a_cancelled_run_names_the_effects_whose_step_has_no_undo(steps: str, says: str) -> None:
+    async def scene() -> None:
+        plain = inner(use(1, "make", "   - **With**:\n     - name: b\n"))
+        world = world_with(plain, skill("Prose.", "make", name="in_python"))
+        world.tools["look"] = tool("look", metadata=READ)
+
+        async def python(through: Any) -> dict[str, Any]:
+            return {"outcome": (await through("make", {"name": "c"})).outcome}
+
+        world.python_skills["in_python"] = python
+        needs = "- **Required Skills**: inner, in_python\n"
+        spec = skill(steps + ASKED, "make, drop, look", metadata=needs)
+        assert (await world.run(spec, run_id="r")).code == "waiting"
+        result = await world.engine.cancel("r")
+        assert result.message == f"Trial was cancelled.{says}"
+        view = await world.engine.show("r")
+        assert view.result is not None
+        assert view.result.error is not None
+        assert view.result.error.message == result.message
 
     asyncio.run(scene())
 

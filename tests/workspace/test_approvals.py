@@ -202,10 +202,15 @@ def test_an_edit_by_an_approver_needs_another_one(shop, tmp_path) -> None:
 
     waits = approve(one.id, {"amount": 400}, user="eve", roles=["manager"])
     assert (waits.outcome, waits.confirmation.prompt[:15]) == ("review", "Refund 400 EUR ")
+    told = "refund waits for manager: Refund 400 EUR for order a-1? Do not call it again."
+    assert waits.message == told
+    assert workspace.confirmations.get_sync(one.id).reason == told
+    assert waits.notes == ("eve changed amount: 500 → 400.",)
     assert code(approve(one.id, user="eve", roles=["manager"])) == "not_allowed"
     assert code(approve(one.id, user="ana", roles=["manager"])) == "not_allowed"
     assert done(tmp_path) == []
-    assert approve(one.id, user="max", roles=["manager"]).data == {"refunded": 400}
+    result = approve(one.id, user="max", roles=["manager"])
+    assert (result.data, result.notes) == ({"refunded": 400}, waits.notes)
 
 
 def test_an_edit_that_needs_no_approval_runs(shop, tmp_path) -> None:
@@ -410,6 +415,63 @@ def test_the_callers_own_text_stands_before_the_arguments(shop) -> None:
     prompt = ask(shop("", text)).confirmation.prompt
 
     assert prompt.startswith("Refund 500 EUR? I'd like to refund: amount: 500, order_id: a-1.")
+
+
+@pytest.mark.parametrize(
+    ("approval", "safety", "why"),
+    [
+        (MANAGER, "", " It asks because `amount > 100`."),
+        (TWO, "", " It asks because `amount > 100`."),
+        (MANAGER.replace("`amount > 100`", "always"), "", ""),
+        ("", "- **Confirm When**: `amount > 100`\n", " It asks because `amount > 100`."),
+        ("", "- **Confirm When**: `amount > 100`\n- **Sensitivity**: critical\n", ""),
+        ("", "- **Confirm When**: `caller.user > 'a'`\n",
+         " It asks because `caller.user > 'a'` can't be computed."),
+        ("", "- **Requires Confirmation**: yes\n", ""),
+    ],
+)  # fmt: skip
+def test_the_question_names_the_condition_that_held(shop, approval, safety, why) -> None:
+    workspace = shop(approval, f"\n## Safety\n\n{safety}" if safety else "")
+    prompt = ask(workspace, user=None).confirmation.prompt
+    assert f"I'd like to refund: amount: 500, order_id: a-1.{why} " in prompt
+
+
+def test_the_question_names_each_condition_that_held(shop) -> None:
+    prompt = ask(shop(TWO), 5000).confirmation.prompt
+    assert "order_id: a-1. It asks because `amount > 100` and `amount > 1000`. Is" in prompt
+
+
+def test_the_condition_is_named_when_the_approver_is_asked_after_the_caller(shop) -> None:
+    workspace = shop(extra="\n## Safety\n\n- **Requires Confirmation**: yes\n")
+    one = ask(workspace).confirmation
+    waits = workspace.confirmations.approve_sync(one.id, user="ana")
+    assert ["because" in each.prompt for each in (one, waits.confirmation)] == [False, True]
+    # The same call again leaves the approver's question as it is.
+    assert ask(workspace).confirmation.prompt == waits.confirmation.prompt
+
+
+def test_a_correction_that_runs_at_once_replaces_the_call_that_waits(shop, tmp_path) -> None:
+    workspace = shop()
+    first = ask(workspace, 500, conversation="c1", message="Refund 500").confirmation
+    second = ask(workspace, 50, conversation="c1", message="No, refund 50")
+    told = f"It replaces the pending call {first.id}, which it corrects."
+    assert (second.outcome, second.notes) == ("ok", (told,))
+    late = workspace.confirmations.approve_sync(first.id, user="eve", roles=["manager"])
+    assert code(late) == "confirmation_used"
+    assert done(tmp_path) == ["50"]
+
+
+def test_a_correction_replaces_a_call_that_waits_for_an_approval(shop, tmp_path) -> None:
+    workspace = shop()
+    first, second = (
+        ask(workspace, amount, conversation="c1", message=f"Refund {amount}").confirmation
+        for amount in (500, 400)
+    )
+    assert second.replaces == (first.id,)
+    approve = workspace.confirmations.approve_sync
+    assert code(approve(first.id, user="eve", roles=["manager"])) == "confirmation_used"
+    assert approve(second.id, user="eve", roles=["manager"]).data == {"refunded": 400}
+    assert done(tmp_path) == ["400"]
 
 
 SKILL = skill(

@@ -52,6 +52,9 @@ def test_only_the_owner_or_a_role_may(shop: Shop, rule: str) -> None:
         for caller, expected in (
             ({}, "not_allowed"),
             ({"context": {"customer": "c2"}}, "not_allowed"),
+            ({"context": {"customer": ""}}, "not_allowed"),
+            ({"context": {"customer": None}}, "not_allowed"),
+            ({"context": {"customer": None}, "roles": ["support"]}, "ok"),
             ({"context": {"customer": "c1"}}, "ok"),
             ({"roles": ["support"]}, "ok"),
             ({"roles": ["manager"]}, "not_allowed"),

@@ -269,7 +269,7 @@ def _check_caller(scope: AsgiScope, passed: Pass | None, headers: dict[str, str]
 
 
 def _facts(headers: dict[str, str]) -> dict[str, str]:
-    """Return the facts of the context that a request states, by name."""
+    """Return the facts of the context that a request states, by name, without empty ones."""
     facts: dict[str, str] = {}
     for key, value in headers.items():
         if key.startswith(CONTEXT):
@@ -278,7 +278,7 @@ def _facts(headers: dict[str, str]) -> dict[str, str]:
                 detail = f"The header {key} does not name one fact, as Toolmd-Context-Patient does."
                 raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
             facts[fact] = value
-    return facts
+    return {fact: value for fact, value in facts.items() if value.strip()}
 
 
 def _check_body(method: str, headers: dict[str, str]) -> None:

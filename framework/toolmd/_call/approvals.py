@@ -31,6 +31,9 @@ class Approvals:
     def __init__(self, call_spec: ToolCallSpec) -> None:
         """Compile the conditions. Raises ExpressionError: the tool can't be called then."""
         self._names = frozenset(parameter.name for parameter in call_spec.parameters)
+        own = call_spec.safety
+        always = own.requires_confirmation or own.sensitivity == "critical"
+        self._confirm_when = None if always else own.confirm_when
         self._groups = [
             (one, None if one.when == ALWAYS else self._program(one.when))
             for one in call_spec.approvals
@@ -66,6 +69,29 @@ class Approvals:
     def fill(self, text: str, values: Mapping[str, Any], now: dt.datetime | None = None) -> str:
         """Return a text for a person with the value of each `{expression}`."""
         return fill(text, lambda cel: _value(self._program(cel), values, now))
+
+    def why(
+        self, opened: tuple[OpenApproval, ...], values: Mapping[str, Any], now: dt.datetime
+    ) -> str:
+        """Return the sentence that names the conditions for which a call waits.
+
+        Args:
+            opened: The approvals that the call needs; without any, it waits for its caller.
+            values: What the conditions read.
+            now: The time.
+
+        Returns:
+            Such as ` It asks because `amount > 100`.`; empty where every call waits.
+        """
+        whens = [self._groups[one.number][0].when for one in opened if one.number >= 0]
+        sources = whens if opened else [self._confirm_when]
+        reasons = []
+        for source in dict.fromkeys(sources):
+            if source is not None and source != ALWAYS:
+                value = _value(self._program(source), values, now)
+                lacks = "" if value is True else " can't be computed"
+                reasons += [f"`{source}`{lacks}"] if value is not False else []
+        return f" It asks because {' and '.join(reasons)}." if reasons else ""
 
     def expires_s(self, opened: tuple[OpenApproval, ...]) -> float | None:
         """Return how long a call waits for these approvals, in seconds; None for no limit."""

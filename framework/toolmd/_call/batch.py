@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple
 
-from toolmd._call.result import AnswerError, as_json
+from toolmd._call.result import AnswerError, as_plain
 
 Run = Callable[[int, list[Any]], Awaitable[Any]]
 """Runs the implementation with these items and the index of the first, from 0."""
@@ -57,7 +57,7 @@ def joined(pieces: Sequence[Piece], *, of_arrays: bool) -> Any:
         return [None] * sum(piece.size for piece in pieces)
     if len(pieces) == 1:
         return pieces[0].value
-    read = [p if p.skipped else p._replace(value=as_json(p.value)) for p in pieces]
+    read = [p if p.skipped else p._replace(value=as_plain(p.value)) for p in pieces]
     values = [piece.value for piece in read if not piece.skipped]
     if all(isinstance(value, dict) for value in values):
         names = dict.fromkeys(name for value in values for name in value)

@@ -42,6 +42,10 @@ class CompiledTool:
         """Whether its arguments may contain Sensitive values."""
         self.keeps_words = spec.read_only and not reads_words(spec)
         """Whether the user's words still count after a call: a lookup fulfils no wish."""
+        self.may_wait = bool(
+            self.approvals or parts.guards or spec.safety.confirm_when or reads_words(spec)
+        )
+        """Whether some of its calls wait for a person, and others run."""
         self.is_keyed = spec.idempotent == "keyed"
 
     def hiding(self, arguments: Mapping[str, object]) -> AbstractContextManager[None]:

@@ -51,13 +51,14 @@ INTERRUPTED = (
     "It was approved before, and its process ended without a result. Look whether it took effect:"
     " a yes runs it again. "
 )
-SUPERSEDED = "A later call corrected this one: decide that one instead."
+SUPERSEDED = "A later call corrected this one, or repeated it: only the later one counts."
 STALE = "The tool or its policy changed since this call was stored: it must be confirmed again."
 CHANGED = "The tool or its policy changed since its server asked: call the tool again."
 ELSEWHERE = (
     "The server waits for this answer in another process, or not any more. Answer in the console or"
     " the client that made the call, or call the tool again."
 )
+AN_OPERATOR = "An operator"
 NO = "The user said no: do not call it again with the same arguments."
 
 
@@ -129,7 +130,7 @@ class Confirmations:
         if own is not None and verdict.code != "confirmation_stale":
             verdict = own
         words = words_of(tool, call, arguments, verdict)
-        asked = show(tool, call, arguments, words, () if own else approvals)
+        asked = show(tool, call, arguments, now, words, () if own else approvals)
         one = Confirmation(
             "", sensitivity=call_spec.safety.sensitivity or "low",
             kind="review" if verdict.action is Action.REVIEW and own is None else "confirm",
@@ -177,6 +178,25 @@ class Confirmations:
         at.arguments = dict(arguments)
         own = await tool.asks_caller(at)
         return opened, own if own.action is Action.CONFIRM else None
+
+    async def end_corrected(self, tool: CompiledTool, at: Passage, result: Result) -> Result:
+        """End the pending call that a call which ran corrects or repeats; the result notes it."""
+        call, now = at.call._replace(arguments=at.arguments), self._clock()
+        store = self._store.confirmations
+
+        def end() -> str | None:
+            waiting = [*store.pending(now, call.tool, user=call.caller.user)]
+            old = find_corrected(tool.call_spec, call, waiting, repeats=True)
+            return old.id if old is not None and store.claim(old.id, "superseded", now) else None
+
+        try:
+            old = await AROUND.run(end)
+        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
+            logged(error, "the pending call that %s corrects is still open", call.tool)
+            return result
+        return result if old is None else result._replace(
+            notes=(*result.notes, REPLACES.format(old))
+        )  # fmt: skip
 
     async def decide(
         self,
@@ -430,7 +450,7 @@ class Confirmations:
         at = Passage(call, began, on_event, by, again=one.state == "interrupted")
         at.arguments = dict(call.arguments)  # type: ignore[arg-type]  # they were validated
         try:
-            result = await self._dispatcher.run(at)
+            result = (await self._dispatcher.run(at))._replace(budget=at.call.budget)
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
             result = await self._dispatcher.denied(call, error, began, by)
         try:
@@ -453,7 +473,8 @@ class Confirmations:
         assert isinstance(before, Mapping)
         at, verdict = await _check(tool, call)
         call, arguments = at.call, at.arguments
-        notes = (*one.notes, *changes(before, arguments, tool.call_spec.parameters))
+        whose = "The user" if one.kind == "confirm" else by.get("by") or AN_OPERATOR
+        notes = (*one.notes, *changes(before, arguments, tool.call_spec.parameters, whose))
         runs = call._replace(arguments=arguments, caller=one.call.caller)
         escalated = verdict.action is Action.REVIEW and one.kind != "review"
         if escalated and one.approvals:
@@ -471,7 +492,7 @@ class Confirmations:
         await tool.limits.check(call, arguments)
         stored = one._replace(
             call=call._replace(arguments=arguments), bound_to=self._hash_of(tool, arguments),
-            **show(tool, runs, arguments, approvals=one.approvals)._asdict(),
+            **show(tool, runs, arguments, self._clock(), approvals=one.approvals)._asdict(),
         )  # fmt: skip
         # It waits for its turn as long as it may run.
         seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()
@@ -497,7 +518,8 @@ class Confirmations:
         if not decision.arguments:
             after = one._replace(approved=(*one.approved, given))
         else:
-            after = await self._propose(tool, one, decision.arguments, given)
+            whose = by.get("by") or AN_OPERATOR
+            after = await self._propose(tool, one, decision.arguments, given, whose)
         if not after.is_approved():
             now = self._clock()
             advance = self._store.confirmations.advance
@@ -506,7 +528,12 @@ class Confirmations:
         return after
 
     async def _propose(
-        self, tool: CompiledTool, one: Confirmation, edit: Mapping[str, Any], given: Approved
+        self,
+        tool: CompiledTool,
+        one: Confirmation,
+        edit: Mapping[str, Any],
+        given: Approved,
+        whose: str,
     ) -> Confirmation:
         """Return a call as an approver edited it: another person approves what it says now."""
         before, call = one.call.arguments, _edited(one.call, edit)
@@ -516,10 +543,10 @@ class Confirmations:
         approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
         runs = call._replace(arguments=arguments, caller=one.call.caller)
         return one._replace(
-            **show(tool, runs, arguments, approvals=approvals)._asdict(),
+            **show(tool, runs, arguments, now, approvals=approvals)._asdict(),
             call=runs, bound_to=self._hash_of(tool, arguments),
-            notes=(*one.notes, *changes(before, arguments, tool.call_spec.parameters)),
-            approvals=approvals, approved=(),
+            notes=(*one.notes, *changes(before, arguments, tool.call_spec.parameters, whose)),
+            code=verdict.code, reason=verdict.message, approvals=approvals, approved=(),
             proposed_by=(*one.proposed_by, *([given.user] if given.user else [])),
         )  # fmt: skip
 
@@ -536,7 +563,7 @@ class Confirmations:
         now = self._clock()
         approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
         after = one._replace(
-            **show(tool, call, arguments, approvals=approvals)._asdict(),
+            **show(tool, call, arguments, now, approvals=approvals)._asdict(),
             kind="review", call=call, approvals=approvals, notes=notes, code=verdict.code,
             reason=verdict.message, bound_to=self._hash_of(tool, arguments), expires=None,
         )  # fmt: skip
@@ -723,11 +750,17 @@ def _add_replacing(
 ) -> Confirmation:
     """Store a confirmation, and end the one whose call it corrects; return it as it is stored.
 
-    A repeated call waits for the confirmation that is there already.
+    A repeated call waits for the confirmation that is there already, with the newest words.
     """
     call = one.call
     same = identity_of(one)
     if same is not None and (known := store.find_same(same, one.created)) is not None:
+        # The same call, asked with the user's newest words.
+        asked = known.call._replace(caller=call.caller)
+        newest = known._replace(call=asked, prompt=one.prompt, plain=one.plain, words=one.words,
+                                code=one.code, reason=one.reason)  # fmt: skip
+        if known.kind == one.kind and newest != known and store.advance(newest, known, one.created):
+            known = newest
         return known._replace(call=known.call._replace(id=call.id))
     if same is not None and call.caller.conversation is not None:
         old = find_corrected(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
-from toolmd._call.cut import ReadOn, Remarks, bounds_of
+from toolmd._call.cut import Remarks, bounds_of
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
@@ -64,7 +64,7 @@ class CallContext:
         self._calls = 0
         self._part = ""
         self.deadline = time.monotonic() + seconds
-        self.remarks = Remarks(call_spec.name)
+        self.remarks = Remarks()
 
     @cached_property
     def _key(self) -> str:
@@ -137,10 +137,6 @@ class CallContext:
         """Add a note to the result."""
         self.remarks.notes.append(str(text))
 
-    def pages(self, read_on: ReadOn) -> None:
-        """Set how to read on where the result is cut, by the number of returned rows."""
-        self.remarks.read_on = read_on
-
     async def progress(self, text: str, fraction: float | None = None) -> None:
         """Report the progress of the work; `fraction` is 0..1."""
         await self.send(Event("progress", self._call_spec.name, self.call_id,
@@ -180,7 +176,7 @@ class CallContext:
         await self.close()
         self._client = self._scope = None
         self._calls = 0
-        self.remarks = Remarks(self.tool)
+        self.remarks = Remarks()
         self._part = part or self._part
 
     async def close(self) -> None:

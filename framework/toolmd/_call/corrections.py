@@ -5,10 +5,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from toolmd._types.approval import OPERATOR_GROUP
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import Confirmation
-from toolmd._types.schema import Schema
+from toolmd._types.schema import Parameter, Schema
 
 
 def identity_of(one: Confirmation) -> str | None:
@@ -26,21 +27,24 @@ def identity_of(one: Confirmation) -> str | None:
 
 
 def find_corrected(
-    call_spec: ToolCallSpec, call: Call, pending: Iterable[Confirmation]
+    call_spec: ToolCallSpec, call: Call, pending: Iterable[Confirmation], *, repeats: bool = False
 ) -> Confirmation | None:
-    """Return the pending call that this call corrects, or None.
+    """Return the pending call that this call corrects, or with `repeats` repeats; else None.
 
     A correction has the same tool, user and conversation, comes later in it, keeps what the call
     is about and changes something else. What a call is about are its required texts, such as a
-    title or a list of names; a call of a tool without any keeps some other required argument.
-    Of several, the most similar one is meant; where two are as similar, none is.
+    title or a list of names; a call of a tool without any keeps some other required argument, and
+    where none is required, any that is no default. Of several, the most similar one is meant;
+    where two are as similar, none is.
     """
     arguments = call.arguments
     assert isinstance(arguments, Mapping)
-    required = [parameter for parameter in call_spec.parameters if parameter.required]
-    names = {p.name for p in required if _names_something(p.shape)} or {p.name for p in required}
+    every = call_spec.parameters
+    required = [parameter for parameter in every if parameter.required]
+    texts = {p.name for p in required if _names_something(p.shape)}
+    names = texts or {p.name for p in required or every if not _is_default(arguments, p)}
     kept = [
-        (_count_kept(arguments, one.call.arguments, names), one)
+        (_count_kept(arguments, one.call.arguments, names, repeats=repeats), one)
         for one in pending
         if _comes_before(one, call)
     ]
@@ -53,7 +57,8 @@ def _comes_before(one: Confirmation, call: Call) -> bool:
     """Return whether a pending call is of an earlier message of the same conversation."""
     before = one.call
     return (
-        one.kind == "confirm"
+        # The review of a crisis or a guard is an operator's to end.
+        (one.kind == "confirm" or is_approval(one))
         and one.state == "pending"
         and not before.is_of_a_run
         and before.asked is None
@@ -65,16 +70,30 @@ def _comes_before(one: Confirmation, call: Call) -> bool:
     )
 
 
-def _count_kept(new: Mapping[str, Any], old: Any, names: set[str]) -> int:
+def _count_kept(new: Mapping[str, Any], old: Any, names: set[str], *, repeats: bool) -> int:
     """Return how many arguments a correction keeps; 0 if it is none."""
     every = new.keys() | old.keys()
     equal = {name for name in every if text_of(new, name) == text_of(old, name)}
-    return len(equal) if equal & names and equal < every else 0
+    if equal == every:
+        return len(equal) + repeats if repeats else 0
+    return len(equal) if equal & names else 0
 
 
 def text_of(arguments: Any, name: str) -> str:
     # As JSON text, where true is not 1.
     return json.dumps(arguments[name], sort_keys=True, default=str) if name in arguments else ""
+
+
+def is_approval(one: Confirmation) -> bool:
+    """Return whether a call waits for nothing but the approvals of its file."""
+    numbers = [each.number for each in one.approvals]
+    return bool(numbers) and OPERATOR_GROUP not in numbers
+
+
+def _is_default(arguments: Mapping[str, Any], parameter: Parameter) -> bool:
+    name, shape = parameter.name, parameter.shape
+    default = {name: shape.default} if shape.has_default else {}
+    return text_of(arguments, name) == text_of(default, name)
 
 
 def _names_something(shape: Schema) -> bool:

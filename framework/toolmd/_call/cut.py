@@ -1,18 +1,15 @@
 """Cut a result at a row or shorten it, so that it fits a number of rows or bytes."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from pydantic_core import from_json
-
-from toolmd._call.result import AnswerError, as_json, lifted, no_json, write
+from toolmd._call.result import write
 from toolmd._types.call import Budget
 from toolmd._types.call_spec import Limits
 from toolmd._types.result import Result
 from toolmd._validation.words import joined
-from toolmd.errors import logged
 
 Arrays = dict[str, list[Any]]
 
@@ -31,21 +28,15 @@ def with_arrays(value: Any, arrays: Mapping[str, list[Any]]) -> Any:
     return arrays[""] if type(value) is list else {**value, **arrays}
 
 
-def fitted(value: Any, most: int) -> tuple[Any, bytes | None, int]:
-    """Return what fits of a value, its JSON, and the bytes of the whole.
+def fitted(value: Any, most: int) -> Any:
+    """Return what fits of a value that does not fit as a whole; None where nothing does.
 
-    Of several arrays the longest is cut first. Where the value does not fit without any row, the
-    value and its JSON are None.
+    Of several arrays the longest is cut first.
     """
-    text = write(value)
-    size = len(text)
-    if size <= most:
-        return value, text, size
-    value = from_json(text)  # A generator would be empty when written again.
     arrays = arrays_of(value)
     room = most - len(write(with_arrays(value, {key: [] for key in arrays}))) if arrays else -1
     if room < 0:
-        return None, None, size
+        return None
     # The ends of rows, with a comma after each.
     ends = {name: [*accumulate(len(write(row)) + 1 for row in rows)]
             for name, rows in arrays.items()}  # fmt: skip
@@ -54,12 +45,7 @@ def fitted(value: Any, most: int) -> tuple[Any, bytes | None, int]:
         count = bisect_right(ends[name], room + 1)
         room -= ends[name][count - 1] - 1 if count else 0
         arrays[name] = arrays[name][:count]
-    value = with_arrays(value, arrays)
-    return value, write(value), size
-
-
-_PLAIN = (str, int, float, bool, type(None), list, dict)
-"""Values that JSON writes as they are, so that arrays are found without writing."""
+    return with_arrays(value, arrays)
 
 
 class Bounds(NamedTuple):
@@ -76,14 +62,10 @@ class Cut(NamedTuple):
     """The part of a value that is returned."""
 
     value: Any
-    text: bytes | None = None
-    """Its JSON, where it was measured."""
     rows: bool = False
     """Whether rows were cut because there were too many."""
     bytes: bool = False
-    """Whether rows were cut, or all was omitted, because of its bytes."""
-    kept: int | None = None
-    """The number of returned rows, where the value has one array."""
+    """Whether a part was cut because of its bytes."""
     notes: tuple[str, ...] = ()
 
 
@@ -98,41 +80,47 @@ def bounds_of(limits: Limits, budget: Budget | None) -> Bounds:
     )
 
 
-def cut(value: Any, bounds: Bounds) -> Cut:
-    """Return the value within the bounds; only whole rows are cut.
+def within(result: Result, limits: Limits) -> Result:
+    """Return a result within its tool's Max Rows and Max Bytes and its plan's budget."""
+    bounds = bounds_of(limits, result.budget)
+    if bounds == UNBOUND or result[4] is None:
+        return result
+    found = cut(result.data, bounds)
+    if not (found.rows or found.bytes):
+        return result
+    before = result.truncated or {}
+    truncated = {"rows": found.rows or before.get("rows", False), "bytes": found.bytes}
+    notes = (*result.notes, *found.notes)
+    return result._replace(data=found.value, truncated=truncated, notes=notes)
 
-    Rows are the items of an array, or of each array directly in an object. Bytes are those of
-    the JSON without white space, in UTF-8; of several arrays the longest is cut first. A value
-    without rows is omitted as a whole. Raises AnswerError for a value that is not JSON.
+
+def cut(value: Any, bounds: Bounds) -> Cut:
+    """Return the part of a JSON value within the bounds.
+
+    Rows are the items of an array, or of each array directly in an object; only whole rows are
+    cut. Bytes are those of the JSON without white space, in UTF-8; of several arrays the longest
+    is cut first. A value that does not fit without any row is shortened, or left out.
     """
-    if not (type(value) is list or (
-        type(value) is dict and all(type(item) in _PLAIN for item in value.values())
-    )):  # fmt: skip
-        value = as_json(value)
     whole = {name: len(rows) for name, rows in arrays_of(value).items()}
     by_rows = bounds.rows is not None and any(rows > bounds.rows for rows in whole.values())
     if by_rows:
         few = {name: rows[: bounds.rows] for name, rows in arrays_of(value).items()}
         value = with_arrays(value, few)
-    text, by_bytes = None, False
-    if bounds.bytes is not None:
-        try:
-            value, text, size = fitted(value, bounds.bytes)
-        except (ValueError, RecursionError) as error:
-            raise no_json(error) from None
-        by_bytes = size > bounds.bytes
-        if text is None:
-            sizes = f"The result is {size:,} bytes; the limit is {bounds.bytes:,}."
-            note = f"{sizes} It has no rows to cut, so it was omitted."
-            return Cut(None, None, by_rows, by_bytes, None, (note,))
+    by_bytes = False
+    if bounds.bytes is not None and (size := len(write(value))) > bounds.bytes:
+        by_bytes = True
+        if (part := fitted(value, bounds.bytes)) is None:
+            note = f"The result is {size:,} bytes; the limit is {bounds.bytes:,}."
+            value, told = shorten(value, bounds.bytes) or (None, ("It is left out.",))
+            return Cut(value, by_rows, by_bytes, (note, *told))
+        value = part
     kept = {name: len(rows) for name, rows in arrays_of(value).items()}
     notes = tuple(
         f"{kept[name]} of {rows} rows{' of ' * bool(name)}{name} are returned."
         for name, rows in whole.items()
         if kept[name] < rows
     )
-    only = next(iter(kept.values())) if len(kept) == 1 else None
-    return Cut(value, text, by_rows, by_bytes, only, notes)
+    return Cut(value, by_rows, by_bytes, notes)
 
 
 ELLIPSIS = "…"
@@ -245,84 +233,21 @@ def _add_note(notes: list[str], what: str, path: str) -> None:
     notes.append(f"{what}{of} are shown.")
 
 
-ReadOn = Callable[[int], Mapping[str, Any]]
-"""Returns the arguments to read on with, from the number of returned rows."""
-
-
 class Remarks:
     """What an implementation reports about its result."""
 
-    __slots__ = ("lowered", "notes", "read_on", "tool")
+    __slots__ = ("lowered", "notes")
 
-    def __init__(self, tool: str) -> None:
-        self.tool = tool
+    def __init__(self) -> None:
         self.lowered: dict[str, float] = {}
         """The parameters whose values the tool lowered, and to what."""
-        self.read_on: ReadOn | None = None
         self.notes: list[str] = []
 
-
-def build_result(
-    value: Any,
-    bounds: Bounds,
-    remarks: Remarks,
-    arguments: Mapping[str, Any],
-    notes: tuple[str, ...],
-    answer: Callable[..., Result],
-) -> Result:
-    """Return the Result of a value, cut where it is too large; `notes` name skipped items.
-
-    Raises AnswerError for a value that is neither JSON nor content parts.
-    """
-    try:
-        return _build(value, bounds, remarks, arguments, notes, answer)
-    except AnswerError:
-        # Only a value with parts is searched for them.
-        found = lifted(value)
-        if found is None:
-            raise
-    result = _build(found.value, bounds, remarks, arguments, notes, answer)
-    return result._replace(parts=found.parts, notes=(*result.notes, *found.notes))
-
-
-def _build(
-    value: Any,
-    bounds: Bounds,
-    remarks: Remarks,
-    arguments: Mapping[str, Any],
-    notes: tuple[str, ...],
-    answer: Callable[..., Result],
-) -> Result:
-    lowered = remarks.lowered
-    if bounds == UNBOUND and not lowered:
-        result = answer(value)
+    def on(self, result: Result, skipped: tuple[str, ...]) -> Result:
+        """Return the result with these remarks; `skipped` are the notes on skipped items."""
         # Missing items fit no Returns, and a note says so already.
-        told = (*(notes or result.notes), *remarks.notes)
-        return result._replace(notes=told) if told else result
-    found = cut(value, bounds)
-    result = answer(found.value, found.text)
-    missing = bool(notes) or (found.value is None and found.bytes)
-    all_notes = [
-        *(() if missing else result.notes),
-        *notes,
-        *remarks.notes,
-        *(f"`{name}` was lowered to {most:g}, the most that the tool accepts."
-          for name, most in lowered.items()),
-        *found.notes,
-    ]  # fmt: skip
-    return result._replace(notes=tuple(all_notes), truncated=_truncated(found, remarks, arguments))
-
-
-def _truncated(found: Cut, remarks: Remarks, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
-    rows = found.rows or bool(remarks.lowered)
-    if not (rows or found.bytes):
-        return None
-    truncated: dict[str, Any] = {"rows": rows, "bytes": found.bytes}
-    # After zero rows, reading on would start at the same row again.
-    if remarks.read_on is not None and found.kept:
-        try:
-            changed = remarks.read_on(found.kept)
-            truncated["next"] = as_json({**arguments, **changed})
-        except Exception as error:  # noqa: BLE001 - the result is returned in any case
-            logged(error, "%s could not name the arguments of the next page", remarks.tool)
-    return truncated
+        lowered = (f"`{name}` was lowered to {most:g}, the most that the tool accepts."
+                   for name, most in self.lowered.items())  # fmt: skip
+        notes = (*(skipped or result.notes), *self.notes, *lowered)
+        truncated = {"rows": True, "bytes": False} if self.lowered else None
+        return result._replace(notes=notes, truncated=truncated)

@@ -212,6 +212,9 @@ class Dispatcher:
                 result = await self._stop(tool, at, verdict)
             else:
                 result = await tool.end(at)  # limits, run
+                corrects = tool.may_wait and call.caller.conversation is not None
+                if corrects and result.success and not call.dry_run:
+                    result = await self.confirmations.end_corrected(tool, at, result)
             if at.notes:
                 result = result._replace(notes=(*result.notes, *at.notes))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies

@@ -4,20 +4,20 @@ import asyncio
 import contextlib
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from time import perf_counter
-from types import CoroutineType, coroutine
+from types import CoroutineType
 from typing import Any
 
 from toolmd._call.batch import in_pieces, joined, skipped_note
 from toolmd._call.context import CallContext, CallServices
-from toolmd._call.cut import UNBOUND, Remarks, bounds_of, build_result
+from toolmd._call.cut import Remarks
 from toolmd._call.denial import AGAIN_MS, CallDenied, deny
 from toolmd._call.limits import CallLimits, Timing
 from toolmd._call.result import AnswerError, answer_of, as_json, lifted
-from toolmd._call.threads import CALLS, in_daemon_thread, is_from_outside
+from toolmd._call.threads import CALLS, advance, in_daemon_thread, is_from_outside, run_on
 from toolmd._egress import DomainNotApprovedError
 from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
@@ -211,24 +211,6 @@ async def start(
     return await value if isinstance(value, Awaitable) else value
 
 
-@coroutine
-def _run_on(running: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[Any, Any, Any]:
-    """Run a coroutine on after its first step, which waits for `waits_for`; return its value."""
-    try:
-        while True:
-            try:
-                sent = yield waits_for
-            except GeneratorExit:
-                running.close()
-                raise
-            except BaseException as error:  # noqa: BLE001 - it goes into the coroutine
-                waits_for = running.throw(error)
-            else:
-                waits_for = running.send(sent)
-    except StopIteration as done:
-        return done.value
-
-
 async def _keywords_of(
     implementation: Implementation, arguments: dict[str, Any], context: CallContext
 ) -> dict[str, Any]:
@@ -319,11 +301,11 @@ class Work:
         """Return what a tool returns within its time; a tool that does not wait needs no timer."""
         ends = asyncio.get_running_loop().time() + self._seconds
         try:
-            waits_for = running.send(None)
+            waits_for = advance(running.send, None)
         except StopIteration as done:
             return done.value
         async with asyncio.timeout_at(ends) as self.limit:
-            return await _run_on(running, waits_for)
+            return await run_on(running, lambda _: waits_for, None)
 
     async def do(self, arguments: Arguments) -> Any:
         """Return the value of a tool with batches or tries. Raises what its last try raised."""
@@ -407,7 +389,6 @@ class Invoker:
         self._dispatcher = dispatcher
         self._limits = limits
         self._answer = answer_of(call_spec.name, call_spec.returns)
-        self._bounds = bounds_of(call_spec.limits, None)
         self._runs_once = call_spec.limits.max_batch is None and not retries_of(call_spec)
         self._in_parts = call_spec.limits.max_batch is not None
         sensitive = any(p.shape.holds_sensitive for p in call_spec.parameters)
@@ -458,11 +439,11 @@ class Invoker:
                 # Raised for a call that this tool made: its outcome becomes this call's outcome.
                 if not value.success:
                     return self._passed_on(value, call.id, began, work.made)
-                result = self._result(value.data, work, call, arguments, began)
+                result = self._result(value.data, work, call, began)
                 if value.parts:
                     result = result._replace(parts=value.parts)
             else:
-                result = self._result(value, work, call, arguments, began)
+                result = self._result(value, work, call, began)
             return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             if not work.is_late and isinstance(error, Exception):
@@ -493,25 +474,13 @@ class Invoker:
                 return worded
         return error
 
-    def _result(
-        self, value: Any, work: Work, call: Call, arguments: Arguments, began: float
-    ) -> Result:
+    def _result(self, value: Any, work: Work, call: Call, began: float) -> Result:
         """Build the Result of a value. Raises AnswerError for what no result can contain."""
-        bounds = self._bounds
-        if call.budget is not None:
-            bounds = bounds_of(self._call_spec.limits, call.budget)
+        result = self._answer(value, call.id, began)
         remarks = None if work.context is None else work.context.remarks
-        if remarks is None and bounds == UNBOUND and not work.notes:
-            try:
-                return self._answer(value, call.id, began)
-            except AnswerError:
-                pass  # It may have content parts, which `build_result` finds.
-
-        def answer(value: Any, text: bytes | None = None) -> Result:
-            return self._answer(value, call.id, began, text)
-
-        remarks = remarks or Remarks(self._call_spec.name)
-        return build_result(value, bounds, remarks, arguments, work.notes, answer)
+        if remarks is None and not work.notes:
+            return result
+        return (remarks or Remarks()).on(result, work.notes)
 
     def _passed_on(
         self, result: Result, call_id: str | None, began: float, attempts: int
@@ -589,10 +558,8 @@ class Invoker:
                 raise error
             case Exception() if fault is not None:
                 outcome, failure = self._unreachable(fault, attempts)
-            case Exception() | SystemExit() | KeyboardInterrupt() | asyncio.CancelledError():
-                failure = self._crashed(error)
             case _:
-                raise error
+                failure = self._crashed(error)
         return Result(
             success=False,
             tool=name,

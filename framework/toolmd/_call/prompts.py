@@ -1,5 +1,6 @@
 """Write the question of a pending call: what would run, the file's text, the user's words."""
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ MAX_WORDS = 400
 
 
 def prompt_of(
-    call_spec: ToolCallSpec, shown: Mapping[str, Any], given: object, words: str = ""
+    call_spec: ToolCallSpec, shown: Mapping[str, Any], given: object, more: str = ""
 ) -> str:
     """Return `I'd like to create reminder: title: Walk, days: 1,2. Is this correct?`.
 
@@ -28,7 +29,7 @@ def prompt_of(
         call_spec: The tool's.
         shown: The arguments with defaults, as the person may see them.
         given: What the call gave, an object or its JSON text; defaults are not named.
-        words: A sentence with the user's words.
+        more: Sentences below the arguments: the user's words, the reason.
     """
     names = given if isinstance(given, Mapping) else read_object(given)
     lists = {one.name for one in call_spec.parameters if one.shape.types == ("array",)}
@@ -37,7 +38,7 @@ def prompt_of(
     what = call_spec.name.replace("_", " ").replace("-", " ")
     critical = call_spec.safety.sensitivity == "critical"
     ending = "Please confirm these details are correct." if critical else "Is this correct?"
-    return f"I'd like to {what}{': ' if told else ''}{told}.{words} {ending}"
+    return f"I'd like to {what}{': ' if told else ''}{told}.{more} {ending}"
 
 
 class Question(NamedTuple):
@@ -55,16 +56,18 @@ def show(
     tool: CompiledTool,
     call: Call,
     arguments: Mapping[str, Any],
+    now: float,
     words: str = "",
     approvals: tuple[OpenApproval, ...] = (),
 ) -> Question:
-    """Return what people see of a call, with the `words` of its user in the question."""
+    """Return what people see of a call at a time since the epoch, with the `words` of its user."""
     asked, spec = call.asked, tool.call_spec
     if asked is not None:
         return Question(asked.defaults, asked.prompt)
-    texts = [one.text for one in approvals if one.text]
+    values, texts = values_of(call, arguments), [one.text for one in approvals if one.text]
     if not approvals and spec.safety.text is not None:
-        texts = [tool.approvals.fill(spec.safety.text, values_of(call, arguments))]
+        texts = [tool.approvals.fill(spec.safety.text, values)]
+    words += tool.approvals.why(approvals, values, dt.datetime.fromtimestamp(now, dt.UTC))
     plain = " ".join((*texts, prompt_of(spec, arguments, call.arguments, words)))
     if not tool.holds_sensitive:
         return Question(dict(arguments), plain)

@@ -1,6 +1,7 @@
 """Build the Result of an implementation's value, or of a call that did not run."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from math import isfinite
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -12,86 +13,144 @@ from toolmd._call.denial import CallDenied
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.parts import MAX_PART, MAX_PARTS, File
-from toolmd._types.result import Failure, Result
+from toolmd._types.result import NO_PARTS, Failure, Result
 from toolmd._types.schema import Schema
 from toolmd._types.verdict import Problem
 from toolmd._validation import PatternError, fits, is_bounded, problems
 
 
 class AnswerError(ValueError):
-    """An implementation returned a value that JSON can't represent; the message names it."""
+    """An implementation returned a value that is no result; the message names it."""
 
 
 MakeResult = Callable[..., Result]
-"""Builds the Result of a value for the call with this id that began then (`perf_counter`).
-
-A fourth argument is the value as JSON, where it was written already."""
+"""Builds the Result of a value for the call with this id that began then (`perf_counter`)."""
 
 _ANY = SchemaSerializer(any_schema(), {"ser_json_inf_nan": "null"})
+_UNWRITABLE = (ValueError, RecursionError)
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+_DEEPEST = 64
+"""The deepest nesting that a repair and the search for parts keep."""
 
 
 def write(value: Any) -> bytes:
-    """Return the value as JSON without white space, in UTF-8.
-
-    An unpaired surrogate becomes U+FFFD, and NaN and Infinity become null. Raises ValueError
-    and RecursionError.
-    """
+    """Return the value as JSON without white space, in UTF-8; what JSON can't hold is repaired."""
     try:
         return _ANY.to_json(value)
-    except ValueError:
-        return _ANY.to_json(_repaired(value))
+    except _UNWRITABLE:
+        return _ANY.to_json(_Repair().of(value, "data"))
 
 
-def _repaired(value: Any) -> Any:
-    """Return a value whose texts have no an unpaired surrogate."""
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, dict):
-        return {_repaired(key): _repaired(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_repaired(item) for item in value]
-    if value is None or isinstance(value, int | float | bytes):
+def as_json(value: Any) -> Any:
+    """Return the value as JSON values."""
+    return from_json(write(value))
+
+
+def as_plain(value: Any) -> Any:
+    """Return the value as lists, objects and scalars, or itself where a part is none of these."""
+    try:
+        return _ANY.to_python(value, mode="json")
+    except _UNWRITABLE:
         return value
-    return _repaired(_ANY.to_python(value, mode="json"))
 
 
-def _changes(value: Any, path: str = "data") -> Iterator[tuple[str, bool]]:
-    """Yield the path of each value that JSON can't hold, and whether null stands in its place."""
-    if isinstance(value, str) and not value.isascii() and value != _repaired(value):
-        yield path, False
-    elif isinstance(value, float) and not isfinite(value):
-        yield path, True
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            if isinstance(key, str):
-                yield from ((path, halved) for _, halved in _changes(key))
-            yield from _changes(item, f"{path}.{_repaired(str(key))}")
-    elif isinstance(value, list | tuple):
-        for at, item in enumerate(value):
-            yield from _changes(item, f"{path}[{at}]")
+def _has_plain_keys(value: Any) -> bool:
+    """Return whether no two keys in a value can be written alike."""
+    items = value.values() if type(value) is dict else value
+    if type(value) is dict and not set(map(type, value)) <= {str}:
+        return False
+    if type(value) is not dict and type(value) is not list:
+        return type(value) in _SCALARS
+    return all(type(item) in _SCALARS or _has_plain_keys(item) for item in items)
 
 
-def _repairs(value: Any, returns: Schema, data: Any) -> tuple[str, ...]:
-    """Return the notes on what JSON can't hold in a value.
+class _Repair:
+    """Repairs what JSON can't hold in one value, and keeps the place of each repair."""
 
-    Raises AnswerError for a NaN or an Infinity where Returns has no null.
-    """
-    paths: dict[bool, list[str]] = {True: [], False: []}
-    for path, is_number in _changes(value):
-        paths[is_number].append(path)
-    if paths[True]:
+    def __init__(self) -> None:
+        self.paths: dict[tuple[str, str], list[str]] = {}
+        """The paths by what was there, and by what it became."""
+        self._within: set[int] = set()
+
+    def of(self, value: Any, path: str) -> Any:
+        """Return a value with the repairs; `path` is its place."""
+        if isinstance(value, str):
+            whole = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            return whole if whole == value else self._became(path, "an unpaired surrogate", whole)
+        if isinstance(value, bytes | bytearray):
+            text = bytes(value).decode(errors="replace")
+            if text.encode() == value:
+                return text
+            return self._became(path, "a sequence of bytes that is not UTF-8", text)
+        if value is None or isinstance(value, int):
+            return value
+        if isinstance(value, float):
+            return value if isfinite(value) else self._became(path, "NaN or Infinity")
+        if id(value) in self._within or len(self._within) == _DEEPEST:
+            return self._became(path, "a value that contains itself or nests too deep")
+        self._within.add(id(value))
+        try:
+            return self._inside(value, path)
+        finally:
+            self._within.discard(id(value))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note on each kind of repair."""
+        return tuple(
+            f"{what[:1].upper()}{what[1:]} became {became} in {found[0]}"
+            + (f" and in {len(found) - 1} more places." if len(found) > 1 else ".")
+            for (what, became), found in self.paths.items()
+        )
+
+    def check(self, data: Any, returns: Schema) -> None:
+        """Raise AnswerError for a null that Returns does not allow."""
         wrong = {one.path for one in problems(data, returns, path="data")}
-        if lost := [path for path in paths[True] if path in wrong]:
-            raise AnswerError(
-                f"it returned NaN or Infinity for {lost[0]}, and Returns allows no null there"
-            )
-    what = {True: "NaN or Infinity became null", False: "an unpaired surrogate became U+FFFD"}
-    return tuple(
-        f"{what[kind][:1].upper()}{what[kind][1:]} in {found[0]}"
-        + (f" and in {len(found) - 1} more places." if len(found) > 1 else ".")
-        for kind, found in paths.items()
-        if found
-    )
+        for (what, became), found in self.paths.items():
+            for path in wrong.intersection(found) if became == "null" else ():
+                told = f"it returned {what} for {path}, and Returns allows no null there"
+                raise AnswerError(told)
+
+    def _became(self, path: str, what: str, now: str | None = None, became: str = "") -> Any:
+        kind = (what, became or ("null" if now is None else "U+FFFD"))
+        self.paths.setdefault(kind, []).append(path)
+        return now
+
+    def _inside(self, value: Any, path: str) -> Any:
+        if isinstance(value, dict):
+            whole: dict[str, Any] = {}
+            for key, item in value.items():
+                name = self._key(key, path)
+                if name in whole:
+                    self._became(f"{path}.{name}", "two keys that JSON writes alike", "", "one")
+                whole[name] = self.of(item, f"{path}.{name}")
+            return whole
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self.of(item, f"{path}[{at}]") for at, item in enumerate(value)]
+        if isinstance(value, Iterator):
+            self._became(path, "an iterator that was read in part", "", "its last items")
+            return self.of([*value], path)
+        try:
+            plain = _ANY.to_python(value)
+            if type(plain) is type(value):
+                plain = _ANY.to_python(value, mode="json")
+        except _UNWRITABLE:
+            if is_dataclass(value):
+                plain = {field.name: getattr(value, field.name) for field in fields(value)}
+            elif isinstance(value, Mapping) or hasattr(value, "model_dump"):
+                plain = dict(value)
+            else:
+                return self._became(path, f"an object of the type {type(value).__name__}")
+        return self.of(plain, path)
+
+    def _key(self, key: Any, path: str) -> str:
+        if isinstance(key, str):
+            return str(self.of(key, path))
+        try:
+            (name,) = from_json(_ANY.to_json({key: None}))
+        except _UNWRITABLE:
+            name = type(key).__name__
+            self._became(path, f"a key of the type {name}", "", "a text")
+        return str(name)
 
 
 _NOTHING: tuple[str, dict[str, str] | None, tuple[str, ...]] = ("", None, ())
@@ -100,12 +159,13 @@ _NOTHING: tuple[str, dict[str, str] | None, tuple[str, ...]] = ("", None, ())
 def answer_of(tool: str, returns: Schema) -> MakeResult:
     """Build the function that turns an implementation's value into a Result.
 
-    Any value that pydantic can write as JSON is accepted: dicts, lists, scalars, dataclasses,
-    models, dates; an unpaired surrogate becomes U+FFFD, and NaN and Infinity become null, with a
-    note. In an object, `message` (text) and
+    Any value is accepted: dicts, lists, scalars, dataclasses, models, dates, and content parts
+    in lists and objects. What JSON can't hold is repaired, and a note names it. In an object,
+    `message` (text) and
     `source` (texts by name) also stand on the Result; where Returns is closed and names neither,
     they stand there only. A value that does not fit Returns is the tool's fault, not the
-    caller's: it is returned with a note. Raises AnswerError for a value that is not JSON.
+    caller's: it is returned with a note. Raises AnswerError where a repair left a null that
+    Returns does not allow.
     """
     any_object = returns.types == ("object",) and returns.enum is None and not is_bounded(returns)
     closed = all(one.properties is not None and one.values is None for one in returns.objects)
@@ -115,12 +175,8 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
     except PatternError:
         fit = lambda _: False  # noqa: E731 - no value fits
 
-    def answer(value: Any, call_id: str | None, began: float, text: bytes | None = None) -> Result:
-        if text is None:
-            try:
-                text = write(value)
-            except (ValueError, RecursionError) as error:
-                raise no_json(error) from None
+    def answer(value: Any, call_id: str | None, began: float) -> Result:
+        text, parts, left_out, repair = _written(value)
         message, source, notes = _NOTHING
         if not any_object or type(value) is not dict or "message" in value or "source" in value:
             data = from_json(text)
@@ -129,32 +185,49 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
                 data = {name: item for name, item in data.items() if name not in aside}
                 text = write(data)
             notes = () if fit(data) else _mismatch(data, returns)
-        if b"null" in text or _REPLACED in text:
-            notes = (*_repairs(value, returns, from_json(text)), *notes)
+        if repair is not None:
+            repair.check(from_json(text), returns)
+            notes = (*repair.notes(), *notes)
         ms = (perf_counter() - began) * 1000
         return Result(
-            success=True, tool=tool, outcome="ok", message=message, data=text,
-            tool_call_id=call_id, attempts=1, duration_ms=ms, notes=notes, source=source,
+            success=True, tool=tool, outcome="ok", message=message, data=text, parts=parts,
+            tool_call_id=call_id, attempts=1, duration_ms=ms, notes=notes + left_out, source=source,
         )  # fmt: skip
 
     return answer
 
 
 _ASIDE = ("message", "source")
-_REPLACED = "\ufffd".encode()
 
 
-def as_json(value: Any) -> Any:
-    """Return the value as JSON. Raises AnswerError for what JSON can't represent."""
+class _Written(NamedTuple):
+    text: bytes
+    parts: Mapping[int, File] = NO_PARTS
+    left_out: tuple[str, ...] = ()
+    """The notes on parts that were left out."""
+    repair: _Repair | None = None
+
+
+def _written(value: Any) -> _Written:
+    """Return a value as JSON, with its content parts and the repairs."""
+    parts, left_out, text = NO_PARTS, tuple[str, ...](), b""
     try:
-        return from_json(write(value))
-    except (ValueError, RecursionError) as error:
-        raise no_json(error) from None
-
-
-def no_json(error: Exception) -> AnswerError:
-    """Return the error of a value that can't be written."""
-    return AnswerError(f"it returned a value that JSON can't represent: {error}")
+        text = _ANY.to_json(value)
+    except _UNWRITABLE:
+        # Only a value that can't be written may have parts.
+        if (found := lifted(value)) is not None:
+            value, parts, left_out = found
+    else:
+        written = len(text)
+        if not _has_plain_keys(value):
+            text = _ANY.to_json(from_json(text))
+        # A null may stand in place of NaN.
+        if len(text) == written and b"null" not in text:
+            return _Written(text)
+    repair = _Repair()
+    repaired = repair.of(value, "data")
+    text = text or _ANY.to_json(repaired)
+    return _Written(text, parts, left_out, repair if repair.paths else None)
 
 
 def _mismatch(data: Any, returns: Schema) -> tuple[str, ...]:
@@ -173,10 +246,6 @@ def _message_and_source(data: Any) -> tuple[str, dict[str, str] | None]:
     if not isinstance(source, dict) or not all(isinstance(v, str) for v in source.values()):
         source = None
     return message if isinstance(message, str) else "", source or None
-
-
-_DEEPEST = 64
-"""The deepest nesting in which parts are found."""
 
 
 class Lifted(NamedTuple):

@@ -1,10 +1,11 @@
-"""Run blocking functions in daemon threads, so many at a time, in order."""
+"""Run foreign functions: blocking ones in daemon threads, and coroutines next to the loop."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import suppress
 from contextvars import Context, copy_context
 from threading import Thread, current_thread, main_thread
+from types import coroutine
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,12 +19,51 @@ _ENDING = (KeyboardInterrupt, SystemExit, GeneratorExit, BaseExceptionGroup)
 def is_from_outside(error: BaseException) -> bool:
     """Return whether an error ends the running task from outside: a cancellation, or Ctrl-C.
 
-    Foreign code may raise both itself; the user's Ctrl-C reaches the main thread only.
+    Foreign code may raise both itself; the user's Ctrl-C reaches the main thread only. `contain`
+    replaces a GeneratorExit of foreign code.
     """
     if isinstance(error, KeyboardInterrupt):
         return current_thread() is main_thread()
-    task = asyncio.current_task()
-    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > 0
+    return isinstance(error, GeneratorExit)
+
+
+async def contain(foreign: Awaitable[Any]) -> Any:
+    """Return what foreign code returns. Raises ForeignExitError for its own GeneratorExit."""
+
+    async def run() -> Any:
+        return await foreign
+
+    return await run_on(running := run(), running.send, None)
+
+
+@coroutine
+def run_on(
+    running: Coroutine[Any, Any, Any], step: Callable[[Any], Any], value: Any
+) -> Generator[Any, Any, Any]:
+    """Run a coroutine of foreign code to its end, from this step; return its value."""
+    try:
+        while True:
+            waits_for = advance(step, value)
+            try:
+                step, value = running.send, (yield waits_for)
+            except GeneratorExit:
+                running.close()
+                raise
+            except BaseException as error:  # noqa: BLE001 - it goes into the coroutine
+                step, value = running.throw, error
+    except StopIteration as done:
+        return done.value
+
+
+def advance(step: Callable[[Any], Any], value: Any) -> Any:
+    """Return what a coroutine of foreign code waits for after a step; StopIteration ends it."""
+    try:
+        return step(value)
+    except GeneratorExit as error:
+        raise ForeignExitError("it raised GeneratorExit") from error
 
 
 class Threads:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from toolmd._call.denial import guard_failed
-from toolmd._call.threads import AROUND, is_from_outside
+from toolmd._call.threads import AROUND, contain, is_from_outside
 from toolmd._store.store import Store
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import language_and_word
@@ -268,7 +268,7 @@ class UserWords:
             try:
                 async with asyncio.timeout(ASSESS_S):
                     answer = await self._answer(kind, sought, call)
-            except (Exception, SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+            except BaseException as error:
                 if is_from_outside(error):
                     raise
                 logged(error, "the hook for the words of %s failed", call.tool)
@@ -283,7 +283,7 @@ class UserWords:
         assert self._ask_intent is not None
         ask = self._ask_intent
         for answer in await AROUND.run(lambda: list(ask(kind, sought, call))):
-            found = await answer if inspect.isawaitable(answer) else answer
+            found = await contain(answer) if inspect.isawaitable(answer) else answer
             if found is not None:
                 return found
         return None

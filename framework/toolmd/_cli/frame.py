@@ -211,15 +211,20 @@ def stop(code: ExitCode, what: str, help_: str = "") -> NoReturn:
 
 
 def context_of(stated: Sequence[str] | None) -> dict[str, str]:
-    """Return the facts of `--context KEY=VALUE`; stop with a usage error for anything else."""
-    facts = allowed_of(stated)
+    """Return the facts of `--context KEY=VALUE`; stop with a usage error for anything else.
+
+    A fact without a value is absent, as an unset variable of a shell makes it.
+    """
+    facts = allowed_of(stated, may_be_empty=True)
     for fact, values in facts.items():
         if len(values) > 1:
             stop(ExitCode.USAGE, f"--context states {fact} twice", "state it once")
-    return {fact: values[0] for fact, values in facts.items()}
+    return {fact: values[0] for fact, values in facts.items() if values[0]}
 
 
-def allowed_of(stated: Sequence[str] | None) -> dict[str, tuple[str, ...]]:
+def allowed_of(
+    stated: Sequence[str] | None, *, may_be_empty: bool = False
+) -> dict[str, tuple[str, ...]]:
     """Return the values of each fact of `--context KEY=VALUE`, which may be repeated."""
     from toolmd._types.call import fact_name
 
@@ -227,7 +232,7 @@ def allowed_of(stated: Sequence[str] | None) -> dict[str, tuple[str, ...]]:
     for text in stated or ():
         name, equals, value = text.partition("=")
         fact = fact_name(name)
-        if fact is None or not equals or not value.strip():
+        if fact is None or not equals or not (value.strip() or may_be_empty):
             help_ = "write a name and a value: --context patient=P-1001"
             stop(ExitCode.USAGE, f"--context {text} does not state a fact", help_)
         facts[fact] = tuple(dict.fromkeys((*facts.get(fact, ()), value.strip())))

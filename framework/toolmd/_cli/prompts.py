@@ -33,7 +33,8 @@ def ask_decision(pending: Confirmation, parameters: Sequence[Parameter]) -> Deci
 
 def _decision(words: str, parameters: Sequence[Parameter], question: str) -> Decision | None:
     """Return the decision of a person's words; None for any other words."""
-    if (plain := Decision.from_words(words, question)) is not None:
+    plain = Decision.from_words(words, question) if words else Decision.reject()
+    if plain is not None:
         return plain
     first, _, rest = words.partition(" ")
     if first.casefold() == "respond" and rest.strip():

@@ -1,6 +1,5 @@
 """Show the results of calls and runs: lines for a person, exit codes, and the records of a run."""
 
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -49,8 +48,6 @@ def call_answer(result: Result, *, again: bool = False) -> Answer:
     if result.truncated:
         cut = " and ".join(key for key in ("rows", "bytes") if result.truncated.get(key))
         lines.append(f"note: the result was cut at its limit of {cut}")
-        if rest := result.truncated.get("next"):
-            lines.append(f"note: for the rest, call it with {json.dumps(rest, ensure_ascii=False)}")
     text = data_text(result.data) if result.success else None
     return Answer(result.to_dict(), text, lines, exit_code(result))
 
@@ -122,7 +119,8 @@ def run_answer(result: Result, *, stored: bool = True) -> Answer:
         lines.append(f"{_paint('waits for an answer', 'cyan')}: {prompt}")
         way, code = "answer on a terminal, or add --yes", ExitCode.UNCONFIRMED
         if stored and asked is not None and asked.id.endswith(HAPPENED):
-            way = f"state it: toolmd runs resolve {result.run_id} --done or --not-done"
+            done = "--done" if asked.saves is None else "--done --result JSON"
+            way = f"state it: toolmd runs resolve {result.run_id} {done} or --not-done"
         elif stored:
             way = f"toolmd runs resume {result.run_id} [--yes]; toolmd pending lists the questions"
     elif failure.code == "stopped":

@@ -49,15 +49,35 @@ class _Mark(NamedTuple):
     """Why its JSON can't be read."""
 
 
-def _decoded(text: str, cut: int, begin: int, start: int) -> _Mark:
-    """Return the mark of a call whose object begins at `start`."""
+def _decoded(text: str, cut: int, begin: int, start: int, marker: str = "") -> _Mark:
+    """Return the mark of a call whose object begins at `start`; `marker` begins the next one."""
     try:
         value, end = decode(text, start)
     except MalformedReplyError as error:
         # The id of a call that is denied is read all the same, so that it gets its result.
         value, end = decode_loosely(text, start) or (None, start + 1)
+        after = text.find(marker, end) if marker else -1
+        end = max(end, _end_of(text, start, after if after >= 0 else len(text)))
         return _Mark(cut, begin, end, value, str(error))
     return _Mark(cut, begin, end, value)
+
+
+def _end_of(text: str, start: int, until: int) -> int:
+    """Return where a broken object closes its braces; `until` where it does not before."""
+    depth, in_text, at = 0, False, start
+    while at < until:
+        sign = text[at]
+        if in_text:
+            at += sign == "\\"
+            in_text = sign != '"'
+        elif sign == '"':
+            in_text = True
+        elif sign in "{}":
+            depth += 1 if sign == "{" else -1
+            if not depth:
+                return at + 1
+        at += 1
+    return until
 
 
 def inline(text: str) -> Parsed:
@@ -71,7 +91,7 @@ def inline(text: str) -> Parsed:
     spans: list[tuple[int, int]] = []
     calls: list[Call] = []
     named: dict[str, str] = {}
-    fault, bad = "", 0
+    fault = ""
     for mark in (mark for mark in mine if text.startswith(MARKER, mark.cut)):
         why = mark.fault
         if len(spans) == MAX_CALLS:
@@ -81,14 +101,13 @@ def inline(text: str) -> Parsed:
         except MalformedReplyError as error:
             why = str(error)
         if why and not fault:
-            bad, fault = mark.cut, f"call {len(spans) + 1}, at character {mark.cut + 1}: {why}"
+            fault = f"call {len(spans) + 1}, at character {mark.cut + 1}: {why}"
         said = mark.value if isinstance(mark.value, dict) else {}
         if (known := read_id(said.get("id"))) is not None and len(named) < _MOST_NAMED:
             named.setdefault(known, said["tool"] if isinstance(said.get("tool"), str) else "")
-        if not fault:
-            spans.append((mark.cut, mark.end))
+        spans.append((mark.cut, mark.end))
     if fault:
-        clean = without_stretches(text[:bad], spans)
+        clean = without_stretches(text, spans)
         raise MalformedReplyError(fault, clean_message=clean, calls=[*named.items()])
     if not calls:
         return Parsed(readable(text))
@@ -102,14 +121,16 @@ def _inline_marks(text: str) -> Iterator[_Mark]:
         cut, at = marker.span()
         start = skip(text, at)
         if not text.startswith("{", start):
-            yield _Mark(cut, cut, at, fault=f"write {MARKER}{{…}}] with an object in it")
+            line = text[at:].partition("\n")[0].partition(MARKER)[0]
+            end = skip(text, at + line.find("]"), "]") if "]" in line else at
+            yield _Mark(cut, cut, end, fault=f"write {MARKER}{{…}}] with an object in it")
+            at = end
             continue
-        mark = _decoded(text, cut, cut, start)
-        if not mark.fault:
-            end = skip(text, mark.end)
-            ended = text.startswith("]", end)
-            mark = mark._replace(end=end + 1 if ended else mark.end,
-                                 fault="" if ended else "no ] after the object")  # fmt: skip
+        mark = _decoded(text, cut, cut, start, MARKER)
+        end = skip(text, mark.end)
+        ended = text.startswith("]", end)
+        why = mark.fault or ("" if ended else "no ] after the object")
+        mark = mark._replace(end=end + 1 if ended else mark.end, fault=why)
         yield mark
         at = mark.end
 
@@ -123,6 +144,8 @@ def action(text: str, *, strict: bool = True) -> Parsed:
     marks = [*_action_marks(text)]
     own = find_own(text, [(mark.begin, mark.end) for mark in marks])
     near = None
+    every = [(marks[number].cut, marks[number].end) for number, (fence, ends) in own.items()
+             if ends or not fence]  # fmt: skip
     for number, standing in own.items():
         mark, fence = marks[number], standing.fence
         apart = mark.begin > mark.cut
@@ -132,11 +155,11 @@ def action(text: str, *, strict: bool = True) -> Parsed:
             mark = mark._replace(cut=text.rfind(fence, 0, mark.cut))
         has_object = mark.value is not None or mark.fault
         if has_object and (standing.ends or apart or not fence):
-            return _terminal(text, mark, fence, _read_action, "action")
+            return _terminal(text, mark, fence, _read_action, "action", every)
         if fence or (not has_object and _begins_line(text, mark.cut)):
             near = near or mark
     if strict and near is not None:
-        said = readable(text[: near.cut])
+        said = without_stretches(text, sorted({*every, (near.cut, near.end)}))
         raise MalformedReplyError(f"write {ACTION} and an object at the end", clean_message=said)
     return Parsed(readable(text))
 
@@ -168,10 +191,17 @@ def _read_action(value: Any) -> tuple[Call, ...]:
 
 
 def _terminal(
-    text: str, mark: _Mark, fence: str, read: Callable[[Any], tuple[Call, ...]], dialect: str
-) -> Parsed:
-    """Read the call that ends a reply; behind it are only white space and the end of its fence."""
-    said = readable(text[: mark.cut])
+    text: str, mark: _Mark, fence: str, read: Callable[[Any], tuple[Call, ...]], dialect: str,
+    every: Sequence[tuple[int, int]],
+) -> Parsed:  # fmt: skip
+    """Read the call that ends a reply; behind it are only white space and the end of its fence.
+
+    `every` are the places of all calls, which the clean message leaves out.
+    """
+    end = skip(text, mark.end)
+    end = skip(text, end, fence[0]) if fence and text.startswith(fence[0], end) else mark.end
+    others = [span for span in every if span[1] <= mark.cut or span[0] >= end]
+    said = without_stretches(text, sorted([*others, (mark.cut, end)]))
     rest = text[mark.end :].strip(SPACE).strip(fence[:1] or SPACE)
     if why := mark.fault or (rest and "text after the call: it must end the reply"):
         raise MalformedReplyError(why, clean_message=said)
@@ -189,6 +219,9 @@ def plan(text: str, *, strict: bool = True) -> Parsed:
     """
     marks = [*_plan_marks(text)]
     own = find_own(text, [(mark.begin, mark.end) for mark in marks])
+    every = [
+        (marks[number].cut, marks[number].end) for number in own if is_plan(marks[number].value)
+    ]
     for number, (fence, ends) in own.items():
         mark = marks[number]
         if fence and not ends:
@@ -198,7 +231,7 @@ def plan(text: str, *, strict: bool = True) -> Parsed:
         if not (strict or is_plan(mark.value) or head.startswith(_HEADS)):
             break
         cut = text.rfind(fence, 0, mark.cut) if fence else mark.cut
-        return _terminal(text, mark._replace(cut=cut), fence, read_plan, "plan")
+        return _terminal(text, mark._replace(cut=cut), fence, read_plan, "plan", every)
     return Parsed(readable(text))
 
 

@@ -10,7 +10,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 from toolmd._skills.call import DeclinedError, InsteadError, StepError
 from toolmd._skills.journal import CancelledRunError, Executor, Journal, ParkedError, loaded
 from toolmd._skills.plan import lacking
-from toolmd._skills.run import End, Run, ToolCall
+from toolmd._skills.run import End, Run, ToolCall, Undo
 from toolmd._skills.text import sentence
 from toolmd._types.result import Failure, Result, SkillResult
 from toolmd._types.run import Order
@@ -73,7 +73,13 @@ async def _run_skill(run: Run, around: Run | None) -> SkillResult:
         return SkillResult.failed("not_executable", message)
     try:
         if in_python:
-            return await _run_python(ready)
+            result = await _run_python(ready)
+            if around is not None:
+                around.undos.extend(ready.undos)
+            elif result.code == "cancelled":
+                message = " ".join([sentence(result.message), *ready.staying()])
+                result = replace(result, message=message)
+            return result
         end = await ready.sections()
         if end.success and around is None:
             await ready.journal.go_on()
@@ -90,6 +96,10 @@ async def _run_skill(run: Run, around: Run | None) -> SkillResult:
         message = end.message or f"{spec.title}: done."
         return SkillResult(success=True, message=message, data=dict(end.data))
     left = [*ready.doubts, *await ready.roll_back()]
+    if around is not None:
+        around.undos.extend(ready.undos)
+    elif end.code == "cancelled":
+        left += ready.staying()
     message = " ".join([sentence(end.message), *left]) if left else end.message
     why = end.error or end.message
     return SkillResult(success=False, message=message, error=why, code=end.code)
@@ -134,9 +144,13 @@ async def _run_python(run: Run) -> SkillResult:
 
     async def record() -> dict[str, Any]:
         assert result is not None
-        return {**result.to_dict(), "code": result.code}
+        effects = [[one.step.id, one.step.title] for one in run.undos]
+        return {**result.to_dict(), "code": result.code, "effects": effects}
 
-    return SkillResult(**await run.perform(key, record))
+    recorded = dict(await run.perform(key, record))
+    steps = [Step(id=number, title=title) for number, title in recorded.pop("effects", ())]
+    run.undos[:] = [Undo(run.key(step), step, "", {}, run) for step in steps]
+    return SkillResult(**recorded)
 
 
 async def _execute(run: Run) -> SkillResult:

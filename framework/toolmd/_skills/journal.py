@@ -29,8 +29,9 @@ class UncertainOutcome(NamedTuple):
     """The question for a person where a call may or may not have taken effect."""
 
     question: Question
-    happened: Any
-    """The JSON value that is recorded when the person confirms that it took effect."""
+    happened: Callable[[str | None], Any]
+    """Returns the JSON value that is recorded when the person confirms that it took effect, from
+    the JSON text of what it returned, if the person states it."""
 
 
 class Journal:
@@ -276,8 +277,10 @@ class RunJournal(Journal):
         self, key: str, effect: Effect, uncertain: UncertainOutcome | None
     ) -> JournalEntry:
         """Run an effect and record its value; ask a person where an earlier run of it was cut."""
-        if self._process.keeps and uncertain is not None and await self._happened(key, uncertain):
-            return await self._record(key, uncertain.happened)
+        if self._process.keeps and uncertain is not None:
+            answer = await self._happened(key, uncertain)
+            if answer is not None:
+                return await self._record(key, uncertain.happened(answer.text))
         return await self._record(key, await effect())
 
     async def answer(self, question: Question) -> Answer:
@@ -322,16 +325,16 @@ class RunJournal(Journal):
         await self._record(next(mark for mark in marks if mark not in self.entries), value=True)
         return True
 
-    async def _happened(self, key: str, uncertain: UncertainOutcome) -> bool:
-        """Record that the call begins; if it began before, return a person's report of it."""
+    async def _happened(self, key: str, uncertain: UncertainOutcome) -> Answer | None:
+        """Record that the call begins; return the answer of a person who says that it happened."""
         for number in itertools.count(1):
             mark = f"{key}:begun{number}"
             if mark not in self.entries:
                 await self._record(mark, value=True)
-                return False
+                return None
             answer = await self.answer(uncertain.question._replace(key=f"{mark}{HAPPENED}"))
             if answer.approved:
-                return True
+                return answer
         raise AssertionError("counting does not end")
 
     async def _record(self, key: str, value: Any) -> JournalEntry:

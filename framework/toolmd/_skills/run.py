@@ -3,12 +3,16 @@
 import asyncio
 import datetime as dt
 import itertools
+import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from toolmd._expressions import (
     CALLER,
@@ -92,11 +96,12 @@ Jump = Go | End | None
 
 
 class Undo(NamedTuple):
-    """A compensating call, bound when its step succeeded."""
+    """A compensating call, bound when its step succeeded; or the effect of a step without Undo."""
 
     key: str
     step: Step
     tool: str
+    """The tool or skill that undoes the step; empty where nothing does, so the effect stays."""
     arguments: dict[str, Any]
     run: "Run"
     """The skill whose step it undoes; it may have ended within another skill."""
@@ -353,11 +358,13 @@ class Run:
     async def roll_back(self) -> list[str]:
         """Run the bound compensations in reverse; return a sentence for each failure.
 
-        A failure does not prevent the others from running.
+        A failure does not prevent the others from running. Effects without Undo stay in `undos`.
         """
-        left = []
-        while self.undos:
-            undo = self.undos.pop()
+        left, undos = [], [*self.undos]
+        self.undos[:] = [one for one in undos if not one.tool]
+        for undo in reversed(undos):
+            if not undo.tool:
+                continue
             try:
                 await undo.run.undo(undo)
             except (StepError, DeclinedError) as error:
@@ -367,6 +374,17 @@ class Run:
             else:
                 undo.run.tell("undone", undo.step, undo.tool)
         return left
+
+    def staying(self) -> list[str]:
+        """Report the effects that stay as their steps have no Undo; return a sentence for each."""
+        times = Counter((f"{one.run.prefix}{one.step.id}", one.step.title) for one in self.undos)
+        last = {(f"{one.run.prefix}{one.step.id}", one.step.title): one for one in self.undos}
+        stays = []
+        for place, number in times.items():
+            count = f" took effect {number} times and" if number > 1 else ""
+            stays.append(f"Not undone: step {place[0]} ({place[1]}){count} has no Undo.")
+            last[place].run.tell("kept", last[place].step, stays[-1])
+        return stays
 
     async def undo(self, undo: Undo) -> None:
         """Call the compensating tool or skill; its own effects are not undone in turn."""
@@ -474,6 +492,16 @@ class Run:
         except ValueTextError as error:
             raise StepError("invalid_arguments", f"{argument.name}: {error}") from None
         return MISSING if given is None and optional and types and "null" not in types else given
+
+    def reads_result(self, step: Step) -> str | None:
+        """Return the name of a step's result, if the skill reads the result; Python may always."""
+        if self.spec.name in self.order.plan.python or step.if_empty is not None:
+            return step.save_as or "result"
+        name = step.save_as
+        if name is None:
+            return None
+        every = _expressions(self.spec.workflow_sections)
+        return name if any(name in _names_of(one, name) for one in every) else None
 
     def _program(self, expression: Expression) -> Program:
         names = [*self.names, *(parameter.name for parameter in self.spec.parameters)]
@@ -604,9 +632,17 @@ class ToolCall:
             number, confirmed = number + 1, True
         if done.outcome != "ok":
             raise done.failure(self.tool)
-        if run.secrets is not None and (tool := run.tool(self.tool)) is not None:
+        tool = run.tool(self.tool)
+        if run.secrets is not None and tool is not None:
             run.secrets.learn_result(done.data, tool.returns)
+        if tool is None or not tool.read_only:
+            self._stay()
         return done.data
+
+    def _stay(self) -> None:
+        """Bind the effect of the call as one that stays, until an Undo of its step replaces it."""
+        run = self.run
+        run.undos.append(Undo(run.key(self.step), self.step, "", {}, run))
 
     async def _skill(self) -> Any:
         """Run a skill and return its data; the Python of a skill undoes its own steps."""
@@ -615,7 +651,10 @@ class ToolCall:
             run, spec=plan.skills[self.tool], names=self.arguments, prefix=f"{self.key}/", item="",
             depth=run.depth + 1, undos=[],
         )  # fmt: skip
-        result = await run.run_skill(inner, None if run.spec.name in plan.python else run)
+        in_python = run.spec.name in plan.python
+        result = await run.run_skill(inner, None if in_python else run)
+        if in_python and inner.undos:
+            self._stay()
         if not result.success:
             raise StepError(result.code or "skill_failed", result.message)
         return result.data
@@ -696,15 +735,22 @@ class ToolCall:
         if tool is None or tool.is_repeatable:
             return None
         question = run.question(
-            self.step, key, "", tool=self.tool, arguments=self.arguments, sensitivity="high"
-        )
+            self.step, key, "", tool=self.tool, arguments=self.arguments, sensitivity="high",
+            saves=None if UNDOING in key else run.reads_result(self.step),
+        )  # fmt: skip
         given = (question.arguments or {}).items()
         called = f" with {', '.join(f'{k}: {shown_value(v)}' for k, v in given)}" if given else ""
         prompt = (
             f"Did {self.tool} take effect? The process ended while it was called{called} for the "
             f"step '{self.step.title}', and it must not be called twice."
         )
-        return UncertainOutcome(question._replace(prompt=prompt), Outcome("ok").to_json())
+        if question.saves is not None:
+            prompt += " The run reads what it returned: a yes states that as JSON."
+
+        def happened(text: str | None) -> dict[str, Any]:
+            return Outcome("ok", None if text is None else json.loads(text)).to_json()
+
+        return UncertainOutcome(question._replace(prompt=prompt), happened)
 
 
 class _Loop:
@@ -785,6 +831,26 @@ class _Loop:
         finally:
             self._undos[index] = run.undos
         return _LEFT_OUT if jump is None else jump._replace(item=self._key(index))
+
+
+def _expressions(part: Any) -> Iterator[Expression]:
+    """Yield every expression within a part of a skill."""
+    if isinstance(part, Expression):
+        yield part
+    elif isinstance(part, BaseModel):
+        for name in type(part).model_fields:
+            yield from _expressions(getattr(part, name))
+    elif isinstance(part, tuple):
+        for one in part:
+            yield from _expressions(one)
+
+
+def _names_of(expression: Expression, name: str) -> Collection[str]:
+    """Return the names that an expression reads; in doubt, it reads this one."""
+    try:
+        return compile_expression(expression.cel, [name]).names
+    except ExpressionError:
+        return (name,)
 
 
 def _until(value: Any, now: dt.datetime) -> dt.datetime:

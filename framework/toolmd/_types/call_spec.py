@@ -150,10 +150,10 @@ class Limits:
         compared="rate", aliases=("Rate Limit", "Max Rate", "Rate Limits"),
         stems=("Calls", "Max Calls", "Requests", "Max Requests"))] = None
     max_rows: Annotated[int | None, Row(
-        "count", "The most rows in a result.", restricts=True,
+        "count", "The most rows of a result that a model reads.", restricts=True,
         compared="most", aliases=("Maximum Rows", "Max Row", "Max Number Of Rows"))] = None
     max_bytes: Annotated[int | None, Row(
-        "size", "The most bytes in a result.", restricts=True,
+        "size", "The most bytes of a result that a model reads.", restricts=True,
         compared="most", aliases=("Maximum Bytes", "Max Byte"), stems=("Max", "Maximum"))] = None
     max_batch: Annotated[Batch | None, Row(
         "batch", "Splits a long array: `texts by 256`.", restricts=True, compared="batch")] = None

@@ -1,6 +1,6 @@
 """The context that an implementation receives with a call."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol, TypeVar
 
 from toolmd._types.result import Result
@@ -64,15 +64,6 @@ class Context(Protocol):
 
         Args:
             text: One sentence, such as `2 of 14 notes are not indexed and were not searched.`
-        """
-
-    def pages(self, read_on: Callable[[int], Mapping[str, Any]]) -> None:
-        """Set how to request the next page of a truncated result.
-
-        Args:
-            read_on: Accepts the number of returned rows and returns the arguments that change:
-                `lambda rows: {"offset": offset + rows}`. The result's `truncated.next` contains
-                all arguments of the next call.
         """
 
     async def progress(self, text: str, fraction: float | None = None) -> None:

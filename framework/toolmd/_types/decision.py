@@ -15,6 +15,8 @@ _NO = r"n|no|nope|don'?t|do not|leave it|cancel|stop|nein|non|não|不是|不要
 _POLITE = r"please|thanks|thank you|bitte|por favor|s'il te plaît|merci|to me"
 _REST = frozenset("a add do for i in it log make my of save that the this to".split())
 """Words that may stand beside a yes or a no, with those of the question."""
+_MARKS = ".,;:!?\"'“”„«»()…。、\N{FULLWIDTH COMMA}\N{FULLWIDTH EXCLAMATION MARK}"
+"""Marks around a word that change nothing."""
 _BUT = frozenset("but except if later no not never don't n't nicht wenn aber pero mais".split())
 
 
@@ -51,26 +53,33 @@ class Decision(NamedTuple):
         """Return the decision of a yes or a no; None for words that say more than that.
 
         Args:
-            words: What a person wrote, such as `Yes, please log it`; empty words reject.
-            question: The question that they answer: its words may be repeated in the answer.
+            words: What a person wrote, such as `Yes, please log it`.
+            question: The question that they answer: the answer may repeat its words, in order.
         """
         plain = words.strip().casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-        asked = frozenset(re.findall(r"[\w'']+", question.casefold())) - _BUT
+        if not {*plain}.isdisjoint("?؟\N{FULLWIDTH QUESTION MARK}"):
+            return None  # A question decides nothing.
         for meaning, decision in ((_YES, cls.approve()), (_NO, cls.reject())):
             one = rf"(?:(?:{_POLITE})[\s,.!;]+)?(?:{meaning})(?:[\s,.!;]+(?:{meaning}|{_POLITE}))*"
             found = re.match(rf"{one}(?![\w'])", plain)
             if found is None:
                 continue
-            rest = re.findall(r"[\w']+", plain[found.end() :])
-            tail = plain[found.end() :].strip(" .!,;")
-            if not tail or (question and asked | _REST >= {*rest} and not _BUT & {*rest}):
+            rest = _words(re.sub(rf"\b(?:{_POLITE})(?![\w'])", " ", plain[found.end() :]))
+            asked = iter(_words(question.casefold()))
+            # As `in` goes on in an iterator, the words must have the order of the question.
+            repeats = all(word in asked for word in rest if word not in _REST)
+            if not rest or (question and repeats and _BUT.isdisjoint(rest)):
                 return decision
-        return None if plain else cls.reject()
+        return None
 
     @classmethod
     def respond(cls, text: str) -> Self:
         """Return `text` as the result; the call never runs."""
         return cls("respond", text=text)
+
+
+def _words(text: str) -> list[str]:
+    return [word for part in text.split() if (word := part.strip(_MARKS))]
 
 
 class Approver(NamedTuple):

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic_core import from_json
 
+from toolmd._types.call import Budget
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.parts import File
 from toolmd._types.verdict import Problem, QuotaUse
@@ -105,7 +106,7 @@ class _Fields(NamedTuple):
     tool_call_id: str | None = None
     """The caller's name for the call."""
     truncated: dict[str, Any] | None = None
-    """The truncation: `rows` and `bytes`, and `next`, the arguments for the next page."""
+    """The truncation: `rows` and `bytes`."""
     attempts: int = 0
     """The number of times that the tool ran; 0 if it did not run."""
     duration_ms: float = 0.0
@@ -128,6 +129,8 @@ class _Fields(NamedTuple):
     """The handle of the whole value, where `data` is only the part that a model reads."""
     parts: Mapping[int, File] = NO_PARTS
     """The images and files in the value by the numbers of their references in `data`."""
+    budget: Budget | None = None
+    """The budget of the plan that made the call; it bounds what a model reads."""
 
 
 _FOR_MODELS = frozenset(

@@ -74,7 +74,8 @@ class Question(NamedTuple):
     timeout_s: float | None = None
     """The seconds after which it counts as a no; None if it never expires."""
     saves: str | None = None
-    """The name under which the run saves the answer; None for a yes-or-no question."""
+    """The name under which the run saves the answer, or reads what an interrupted call returned;
+    None for a yes-or-no question."""
     kind: Literal["review", "wait"] | None = None
     """`review` asks an operator, not the run's own user; `wait` asks nobody, but waits."""
     until: str | None = None
@@ -162,7 +163,8 @@ class Answer(NamedTuple):
     approved: bool
     """Yes or no."""
     text: str | None = None
-    """The person's words, for a question that asks for text."""
+    """The person's words, for a question that asks for text; the JSON of what an interrupted call
+    returned."""
     arguments: dict[str, Any] | None = None
     """The edited arguments of the call; None if the person changed none."""
     by: str | None = None
@@ -179,7 +181,7 @@ class Answer(NamedTuple):
 
 
 RunKind = Literal["started", "skipped", "waiting", "done", "failed", "undone", "kept", "progress"]
-"""`kept`: the Undo of a step was denied or failed, so the effect of the step remains."""
+"""`kept`: a step has no Undo, or its Undo was denied or failed, so the effect remains."""
 
 
 class RunEvent(NamedTuple):

@@ -24,7 +24,7 @@ class PathError(ValueError):
 def select(value: Any, path: str) -> Any:
     """Return the part of a value at a path; an empty path is the whole.
 
-    With `[*]` it is the list of all parts; rows that lack a part are left out.
+    With `[*]` it is the list of all parts; rows that lack a part are left out, unless all do.
 
     Args:
         value: Any JSON value.
@@ -41,12 +41,15 @@ def select(value: Any, path: str) -> Any:
     found, several = [value], False
     for step in steps:
         if step is None:
-            if not several and not isinstance(found[0], list | dict):
+            if found and not any(isinstance(one, list | dict) for one in found):
                 raise PathError(f"{path}: there are no items at [*]")
             several = True
             found = [item for one in found for item in _items(one)]
         elif several:
-            found = [part for one in found for part in _part(one, step)]
+            parts = [part for one in found for part in _part(one, step)]
+            if found and not parts:
+                raise PathError(f"{path}: no item has {step!r}; in the first {_there(found[0])}")
+            found = parts
         else:
             found = [_step(found[0], step, path)]
     return found

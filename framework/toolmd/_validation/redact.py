@@ -24,7 +24,10 @@ def redacted(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) ->
 
 
 def changes(
-    before: Mapping[str, Any], after: Mapping[str, Any], parameters: tuple[Parameter, ...]
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    parameters: tuple[Parameter, ...],
+    whose: str = "The user",
 ) -> tuple[str, ...]:
     """Return the notes of a result on what a person changed; empty where nothing changed."""
     old, new = redacted(before, parameters), redacted(after, parameters)
@@ -33,7 +36,7 @@ def changes(
         for name in dict.fromkeys((*before, *after))
         if _text(before.get(name)) != _text(after.get(name))
     ]
-    return (f"The user changed {', '.join(changed)}.",) if changed else ()
+    return (f"{whose} changed {', '.join(changed)}.",) if changed else ()
 
 
 def _text(value: Any) -> str:

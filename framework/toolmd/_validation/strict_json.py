@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from math import isfinite, isinf
 from typing import Any
 
@@ -61,16 +62,23 @@ def decode(text: str, start: int) -> tuple[Any, int]:
 
 
 def decode_loosely(text: str, start: int) -> tuple[Any, int] | None:
-    """Return a value that `decode` may reject, and its end; None where it is no JSON at all.
+    """Return a value that `decode` may reject, or its beginning, and where the JSON ends.
 
-    Only names are taken from it, such as the id of a call that is denied.
+    Only names are taken from it, such as the id of a call that is denied. None where nothing can
+    be read.
     """
     if sys.getrecursionlimit() > _SAFE_RECURSION:
         return None
     try:
         return _LOOSE.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        # A raw line break in a text before the error is no error here.
+        readable = text[start : error.pos].translate(_BREAKS)
+        with suppress(ValueError):
+            return from_json(readable, allow_partial=True), error.pos
     except (ValueError, RecursionError):
-        return None
+        pass
+    return None
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -101,6 +109,7 @@ _RELAXED = json.JSONDecoder(
     object_pairs_hook=unique, parse_constant=_constant, parse_float=_float, strict=False
 )
 _LOOSE = json.JSONDecoder(strict=False)
+_BREAKS = dict.fromkeys(range(32), " ")
 
 
 def _start(text: str) -> int:

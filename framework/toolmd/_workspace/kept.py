@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
-from toolmd._call.cut import ELLIPSIS, shorten
+from toolmd._call.cut import ELLIPSIS, shorten, within
 from toolmd._call.result import write
 from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, ToolCallSpec
@@ -47,7 +47,7 @@ _TRIES = 8
 _MAX_PROBLEMS = 8
 _BLOCKED = 64
 """The bytes that the inline dialect may add to a denial."""
-"""The name of the tool; a project's own tool of this name goes before it."""
+_NO_LIMITS = Limits()
 _OVERHEAD = 1024
 """The bytes of a page's result beside its value."""
 _WHOLE: tuple[JsonType, ...] = ("integer",)
@@ -122,17 +122,19 @@ class Keeper:
 
     async def shown(self, result: Result, user: str | None) -> Result:
         """Return what a model reads of a result; the whole is kept where that is only a part."""
-        most, names = self._bounds(result)
-        if names is None and is_small(result, most):
+        if self._is_whole(result):
             return result
-        return await off_loop(self._kept, result, user, most, names)
+        return await off_loop(self._kept, result, user)
 
     def cut(self, result: Result) -> Result:
         """Return what a model reads of a result, without keeping the rest."""
-        most, names = self._bounds(result)
-        if result.handle is not None or (names is None and is_small(result, most)):
+        if result.handle is not None or self._is_whole(result):
             return result
-        return bounded(result, most, names).result
+        return bounded(result, *self._bounds(result)).result
+
+    def within(self, result: Result) -> Result:
+        """Return a result within its tool's Max Rows and Max Bytes and its plan's budget."""
+        return within(result, self._bounds(result)[2])
 
     def find(self, handle: str, user: str | None) -> KeptResult | None:
         """Return what is kept for a user under a handle; it blocks."""
@@ -142,11 +144,14 @@ class Keeper:
         """Return whether a result is known to be kept; see `Store.holds_results`."""
         return self._store.holds_results(self._clock())
 
-    def _kept(
-        self, result: Result, user: str | None, most: int, names: tuple[str, ...] | None
-    ) -> Result:
+    def _is_whole(self, result: Result) -> bool:
+        most, names, limits = self._bounds(result)
+        return names is None and is_small(result, most) and within(result, limits) is result
+
+    def _kept(self, result: Result, user: str | None) -> Result:
+        bounds = self._bounds(result)
         handle = f"r-{secrets.token_hex(8)}"
-        view = bounded(result, most, names, handle)
+        view = bounded(result, *bounds, handle)
         if view.whole is None or view.result.handle is None:
             return view.result
         now = self._clock()
@@ -155,15 +160,16 @@ class Keeper:
             self._store.keep_result(kept, now)
         except Exception as error:  # noqa: BLE001 - the call has run: its result must be told
             logged(error, "the result of %s could not be kept", result.tool)
-            return bounded(result, most, names).result
+            return bounded(result, *bounds).result
         return view.result
 
-    def _bounds(self, result: Result) -> tuple[int, tuple[str, ...] | None]:
+    def _bounds(self, result: Result) -> tuple[int, tuple[str, ...] | None, Limits]:
+        """Return the bytes of a text for a model, the fields of To Model, and the tool's limits."""
         bound = self.tools.get(result.tool)
         if bound is None or result.tool == READ_RESULT:
-            return self._most, None
-        call_spec = bound.call_spec
-        return most_bytes(self._most, call_spec.limits.max_bytes), call_spec.returns.to_model
+            return self._most, None, _NO_LIMITS
+        limits, returns = bound.call_spec.limits, bound.call_spec.returns
+        return most_bytes(self._most, limits.max_bytes), returns.to_model, limits
 
 
 class Bounded(NamedTuple):
@@ -175,17 +181,19 @@ class Bounded(NamedTuple):
 
 
 def bounded(
-    result: Result, most: int, names: Collection[str] | None = None, handle: str | None = None
-) -> Bounded:
+    result: Result, most: int, names: Collection[str] | None = None, limits: Limits = _NO_LIMITS,
+    handle: str | None = None,
+) -> Bounded:  # fmt: skip
     """Return what a model reads of a result: at most `most` bytes, and only the named fields.
 
     Args:
         result: The whole result.
         most: The bytes of its text for a model, at least 1,024.
         names: The fields of To Model; None for all.
+        limits: The tool's Max Rows and Max Bytes.
         handle: The handle under which the whole value will be kept, if it will be.
     """
-    shown, whole = _bounded(result, most, names, handle)
+    shown, whole = _bounded(result, most, names, limits, handle)
     if result.parts:
         # A model gets the parts to which its data refers.
         numbers = set(_numbers(shown.data))
@@ -195,7 +203,7 @@ def bounded(
 
 
 def _bounded(
-    result: Result, most: int, names: Collection[str] | None, handle: str | None
+    result: Result, most: int, names: Collection[str] | None, limits: Limits, handle: str | None
 ) -> tuple[Result, bytes | None]:
     if result.outcome == "denied":
         most -= _BLOCKED
@@ -203,9 +211,10 @@ def _bounded(
     whole: bytes | None = data if data is None or type(data) is bytes else write(data)
     value = None if whole is None else from_json(whole)
     view = value if names is None or not result.success else seen(value, names)
-    as_seen = result._replace(data=None if whole is None else write(view))
-    if _size(as_seen) <= most and (view is value or view == value):
-        return result, None
+    result = within(result._replace(data=view), limits)
+    view = result.data
+    if view == value and _size(as_seen := result._replace(data=whole)) <= most:
+        return as_seen, None
     bare = _bare(result, most)
     if whole is None or (view == value and _size(bare._replace(data=whole)) <= most):
         return bare._replace(data=whole), None
@@ -274,13 +283,11 @@ def _bare(result: Result, most: int) -> Result:
             break
         notes.append(note)
         room -= size
-    source, truncated = result.source, result.truncated
+    source = result.source
     if source is not None and len(write(source)) > part:
         source = None
-    if truncated is not None and len(write(truncated)) > part:
-        truncated = {key: value for key, value in truncated.items() if key != "next"}
     bare = result._replace(data=None, message=_words(result.message, part), error=error,
-                           notes=tuple(notes), source=source, truncated=truncated)  # fmt: skip
+                           notes=tuple(notes), source=source)  # fmt: skip
     if _size(bare) <= most // 2:
         return bare
     # The questions of a run may show large arguments, which the person sees elsewhere.

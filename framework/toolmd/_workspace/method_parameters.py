@@ -149,10 +149,14 @@ def _kind(hint: Any, name: str) -> _Kind:  # noqa: PLR0911 - one case, one retur
         return _Kind(callable, "a function")
     if kind is Mapping or kind is dict:
         one = _kind(inner[1], name)
+        is_context = name == "context"  # An empty fact is an absent one.
         return _Kind(
             lambda value: (
                 isinstance(value, kind)
-                and all(isinstance(key, str) and one.fits(item) for key, item in value.items())
+                and all(
+                    isinstance(key, str) and (one.fits(item) or (is_context and item in (None, "")))
+                    for key, item in value.items()
+                )
             ),
             "an object with texts as keys",
         )

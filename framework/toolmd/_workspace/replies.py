@@ -77,10 +77,10 @@ class Replies:
         if len(calls) > 1 and any([await dispatcher.escalates(call) for call in calls]):
             calls = list(map(flagged, calls))
         if any(call.budget for call in calls):
-            taken = await self._take_in_order(calls, on_event)
+            results = await self._take_in_order(calls, on_event)
         else:
             taken = await asyncio.gather(*(self._take(call, on_event) for call in calls))
-        results = [await self._keeper.shown(result, caller.user) for result in taken]
+            results = [await self._keeper.shown(result, caller.user) for result in taken]
         asked = (result.waiting or (result.confirmation,) for result in results)
         found = (one for some in asked for one in some if one is not None)
         # Identical calls wait for one confirmation.
@@ -133,7 +133,8 @@ class Replies:
                 told = f"The plan's budget has no {' and '.join(spent)} left for {call.tool}."
                 result = await self._dispatcher.deny(call, "budget_exhausted", told)
             else:
-                result = await self._take(call._replace(budget=left), on_event)
+                taken = await self._take(call._replace(budget=left), on_event)
+                result = await self._keeper.shown(taken._replace(budget=left), call.caller.user)
                 if result.data is not None:
                     rows -= sum(map(len, arrays_of(result.data).values()))
                     size -= len(write(result.data))

@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from toolmd._call import CallContext, Dispatcher, in_daemon_thread, start
-from toolmd._call.threads import is_from_outside
+from toolmd._call.threads import contain, is_from_outside
 from toolmd._load.weakening import tightened
 from toolmd._skills.interpreter import interpret
-from toolmd._skills.journal import CancelledRunError, Journal, Through, loaded
+from toolmd._skills.journal import CancelledRunError, Journal, LostRunError, Through, loaded
 from toolmd._types.call import Call
 from toolmd._types.registry import Bound, BoundTool
 from toolmd._types.result import EventListener, Result, SkillResult
@@ -114,8 +114,10 @@ class _DispatchExecutor:
         around = _Through(self._dispatcher, through)
         context = CallContext(call, bound.spec, around, LONG_S, None)
         try:
-            return await start(implementation, dict(_object(call)), lambda: context)
-        except (SystemExit, KeyboardInterrupt, asyncio.CancelledError) as error:
+            return await contain(start(implementation, dict(_object(call)), lambda: context))
+        except (Exception, LostRunError):
+            raise
+        except BaseException as error:
             if is_from_outside(error):
                 raise
             raise ForeignExitError(f"it raised {type(error).__name__}") from error

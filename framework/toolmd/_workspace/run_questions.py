@@ -2,13 +2,15 @@
 
 import heapq
 import inspect
+import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, Literal
 
 from toolmd._call.arguments import Rules, mismatch
-from toolmd._call.confirmations import NOT_YOURS
+from toolmd._call.confirmations import AN_OPERATOR, NOT_YOURS
 from toolmd._call.denial import CallDenied
+from toolmd._call.result import answer_of
 from toolmd._call.threads import AROUND
 from toolmd._skills.engine import Engine
 from toolmd._skills.store import StoredQuestion
@@ -73,6 +75,8 @@ class Questions:
             return Failure("not_allowed", f"Nobody answers for another: it waits for {by}.")
         if question.kind == "review" and answer.approved and own:
             return Failure("review_required", NOT_YOURS)
+        if question.asks_outcome:
+            return self._check_outcome(question, answer) or ()
         instead = answer.text is not None and question.tool is not None
         words = (f"A person answered; {question.tool} did not run.",) if instead else ()
         if question.tool is None or question.form is not None or not answer.arguments:
@@ -91,7 +95,29 @@ class Questions:
         except CallDenied as denial:
             return denial.failure
         edits = {**before, **answer.arguments} if before else before
-        return words or changes(before, edits, asked.parameters)
+        whose = "The user" if own or question.kind != "review" else answer.by or AN_OPERATOR
+        return words or changes(before, edits, asked.parameters, whose)
+
+    def _check_outcome(self, question: Question, answer: Answer) -> Failure | None:
+        """Return why a statement on an interrupted call does not count, or None."""
+        if not answer.approved:
+            return None
+        said = answer.text
+        if said is None:
+            states = f"toolmd runs resolve {question.run_id} --done --result JSON"
+            message = f"The run reads what {question.tool} returned: state it ({states})."
+            return Failure("invalid_arguments", message) if question.saves is not None else None
+        asked = _subject(question, self.orders([question.run_id])[question.run_id])
+        try:
+            value = json.loads(said)
+        except ValueError as error:
+            return Failure(
+                "invalid_arguments", f"The result of {question.tool} is no JSON: {error}."
+            )
+        notes: tuple[str, ...] = ()
+        if isinstance(asked, ToolSpec):
+            notes = answer_of(asked.name, asked.returns)(value, None, 0.0).notes
+        return Failure("invalid_arguments", " ".join(notes)) if notes else None
 
     def order(self, run_id: str) -> Order | None:
         """Return the order of a run; None if there is no such run."""
@@ -135,8 +161,8 @@ def waits(call: Call, ended: SkillResult, pending: tuple[Confirmation, ...]) -> 
 def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer | None]]:
     """Return a coroutine function that asks a person through the host's `ask`.
 
-    It asks the run's own user, so a review stays open for somebody else. `by` is the person's
-    name, where the host knows it.
+    It asks the run's own user, so a review stays open for somebody else. So does a question that
+    needs the result of an interrupted call. `by` is the person's name, where the host knows it.
     """
 
     async def asked(question: Question) -> Answer | None:
@@ -149,6 +175,8 @@ def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer 
             reply = await AROUND.run(lambda: ask(question))
             reply = await reply if inspect.isawaitable(reply) else reply
         given = Answer(approved=reply) if isinstance(reply, bool) else reply
+        if given and given.approved and question.asks_outcome and question.saves is not None:
+            return None  # `Runs.answer` checks what the call returned.
         return given and given._replace(by=given.by or by)
 
     return asked

@@ -12,7 +12,6 @@ from time import perf_counter
 
 from toolmd._call.arguments import mismatch
 from toolmd._call.checks import check_call
-from toolmd._call.cut import Bounds, cut
 from toolmd._call.denial import CallDenied
 from toolmd._skills.engine import Engine
 from toolmd._skills.journal import utc_now
@@ -481,15 +480,7 @@ class Runs:
             _stopping.add(stopping)
             stopping.add_done_callback(_stopping.discard)
             return await self._finish(call, _late(order, call, budget), began)
-        result = await self._result(run_id, call, work.result(), began)
-        if not result.success:
-            return result
-        found = cut(result.data, Bounds(budget.rows, budget.bytes))
-        if not (found.rows or found.bytes):
-            return result
-        truncated = {"rows": found.rows, "bytes": found.bytes}
-        notes = (*result.notes, *found.notes)
-        return result._replace(data=found.value, truncated=truncated, notes=notes)
+        return await self._result(run_id, call, work.result(), began)
 
     async def _result(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
         """Return the Result of a run that ended or waits."""

@@ -341,7 +341,7 @@ class Workspace:
             conversation: The conversation's id; a Quota per conversation counts by it.
             dry_run: Whether to run all checks, but not the tool.
             call_id: The model's id of the call; the Result repeats it.
-            budget: The limits that a plan sets.
+            budget: The limits that a plan sets. With a budget, Max Rows and Max Bytes cut, too.
             on_event: Receives the progress and the items of the call.
             roles: The user's roles, which guards read.
 
@@ -357,10 +357,15 @@ class Workspace:
                          call_id, budget, on_event, roles), {})  # fmt: skip
         dispatcher = self._project.live.dispatcher
         call = self._project.call_first if dispatcher is None else dispatcher.call
-        return call(
+        called = call(
             name, arguments, confidence, message, user, context, conversation, dry_run, call_id,
             budget, on_event, roles,
         )  # fmt: skip
+        return called if budget is None else self._within(called, budget)
+
+    async def _within(self, called: Coroutine[Any, Any, Result], budget: Budget) -> Result:
+        result = await called
+        return self._project.live.keeper.within(result._replace(budget=budget))
 
     def call_sync(  # noqa: PLR0913, PLR0917 - as `call`
         self,

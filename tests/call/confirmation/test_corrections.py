@@ -15,6 +15,8 @@ DATE = Parameter(name="date", shape=Schema(types=("string",), format="date"), re
 URGENT = Parameter(name="urgent", shape=Schema(types=("boolean",)))
 PLACE = Parameter(name="place", shape=Schema(types=("object",)))
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",)), required=True)
+TEXT = Parameter(name="a", shape=Schema(types=("string",)))
+SEVEN = Parameter(name="n", shape=Schema(types=("integer",), default=7, has_default=True))
 VISIT = {"title": "Checkup", "date": "2026-01-18"}
 LATER = {"title": "Checkup", "date": "2026-01-19"}
 
@@ -29,6 +31,7 @@ def desk(harness, tool, tmp_path):
     return harness(
         tool("log", log, TITLE, DATE, URGENT, PLACE, safety=own),
         tool("count", log, NUMBER, DATE, safety=own),
+        tool("note", log, TEXT, SEVEN, safety=own),
         settings=settings,
     )
 
@@ -113,6 +116,26 @@ def test_a_tool_without_a_required_text_is_about_its_other_required_arguments(de
 
     assert second.confirmation.replaces == (first.confirmation.id,)
     assert other.confirmation.replaces == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "corrects"),
+    [
+        ({"a": "x", "n": 1}, {"a": "x", "n": 2}, True),
+        ({"a": "x", "n": 1}, {"a": "y", "n": 1}, True),
+        ({"a": "x"}, {"a": "x", "n": 1}, True),
+        ({"a": "x", "n": 1}, {"a": "y", "n": 2}, False),
+        ({"a": "x", "n": 7}, {"a": "y", "n": 7}, False),
+        ({"a": "x"}, {"n": 1}, False),
+    ],
+)
+def test_a_tool_without_a_required_argument_is_about_what_is_no_default(
+    desk, before, after, corrects
+):
+    first = desk.call("note", before, conversation="c1", message="one")
+    second = desk.call("note", after, conversation="c1", message="two")
+
+    assert second.confirmation.replaces == ((first.confirmation.id,) if corrects else ())
 
 
 def test_the_order_of_the_keys_of_an_object_changes_nothing(desk):

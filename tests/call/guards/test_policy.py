@@ -133,6 +133,32 @@ def test_the_prompt_of_an_unclear_call_shows_the_value_and_the_users_words(harne
     assert "not certain that the user asked for act" in result.message
 
 
+def test_an_identical_call_asks_with_the_users_newest_words(harness, tool, tmp_path):
+    made = tool("act", nothing, NUMBER, safety=Safety(**INTENT, requires_confirmation=True))
+    dispatcher = harness(made, settings=settings(tmp_path))
+    unclear, clear = (
+        dispatcher.call("act", {"number": 3}, message=message).confirmation
+        for message in ("perhaps", "Remind me")
+    )
+    assert unclear.prompt == "I'd like to act: number: 3. You said: “perhaps”. Is this correct?"
+    assert clear.prompt == "I'd like to act: number: 3. Is this correct?"
+    assert clear.id == unclear.id
+    stored = asyncio.run(dispatcher.dispatcher.confirmations.get(clear.id))
+    assert (stored.prompt, stored.code) == (clear.prompt, "confirmation_required")
+
+
+def test_an_identical_call_that_runs_at_once_leaves_no_other_to_approve(harness, tool, tmp_path):
+    made = tool("act", nothing, NUMBER, safety=Safety(**INTENT))
+    dispatcher = harness(made, settings=settings(tmp_path))
+    unclear, clear = (
+        dispatcher.call("act", {"number": 3}, message=message, conversation="c1")
+        for message in ("Can you remind me?", "Remind me")
+    )
+    assert (unclear.outcome, clear.outcome) == ("confirm", "ok")
+    one = asyncio.run(dispatcher.dispatcher.confirmations.get(unclear.confirmation.id))
+    assert one.state == "superseded"
+
+
 @pytest.fixture
 def talk(harness, tool, tmp_path):
     """Call a tool that needs the word "log", in a conversation, and one that needs none."""

@@ -86,8 +86,14 @@ def test_a_denial_has_a_code_if_its_guard_returned_none(harness, tool):
     assert made.call("act").error == Failure("denied", "")
 
 
+class OwnError(BaseException):
+    pass
+
+
 @pytest.mark.parametrize("ends", ["blocking", "async"])
-@pytest.mark.parametrize("error", [SystemExit, asyncio.CancelledError, KeyboardInterrupt])
+@pytest.mark.parametrize(
+    "error", [SystemExit, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, OwnError]
+)
 def test_a_guard_that_would_end_the_program_denies(harness, tool, error, ends):
     if (error, ends) == (KeyboardInterrupt, "async"):
         pytest.skip("in the event loop it is the user's Ctrl-C")

@@ -9,6 +9,7 @@ import threading
 
 import pytest
 
+from toolmd._call.threads import contain
 from toolmd._types.schema import Parameter, Schema
 from toolmd.errors import ToolError
 
@@ -128,21 +129,58 @@ def test_a_note_that_is_no_text_becomes_one(harness, tool):
     assert harness(tool("count", count, context="context")).call("count").notes == ("5",)
 
 
+class OwnError(BaseException):
+    pass
+
+
+async def wait() -> None:
+    await asyncio.sleep(0)
+
+
+async def go_on() -> None:
+    pass
+
+
 ENDING = [
     KeyboardInterrupt(),
     GeneratorExit(),
     SystemExit(),
+    OwnError("secret"),
+    asyncio.CancelledError(),
     BaseExceptionGroup("several", [KeyboardInterrupt()]),
 ]
 
 
 @pytest.mark.parametrize("error", ENDING)
-def test_what_a_thread_raises_to_end_the_program_is_a_crash_of_its_tool(harness, tool, error):
+@pytest.mark.parametrize("first", [None, wait, go_on])
+def test_what_a_tool_raises_to_end_the_program_is_a_crash_of_the_tool(harness, tool, error, first):
     def end():
         raise error
 
-    result = harness(tool("end", end, mode="sync")).call("end")
+    async def end_later():
+        await first()
+        raise error
+
+    if isinstance(error, KeyboardInterrupt) and first is not None:
+        pytest.skip("in the main thread it is the user's own")
+    result = harness(tool("end", end if first is None else end_later)).call("end")
     assert (result.outcome, result.error.code) == ("failed", "tool_error")
+    assert "secret" not in str(result.to_dict())
+
+
+def test_foreign_code_that_is_closed_from_outside_ends():
+    ended = []
+
+    async def wait_long():
+        try:
+            await asyncio.sleep(0)
+        finally:
+            ended.append(True)
+
+    running = contain(wait_long())
+    running.send(None)
+    running.close()
+    assert ended == [True]
 
 
 def test_a_tool_error_keeps_its_code_and_message(harness, tool):

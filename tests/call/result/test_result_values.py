@@ -44,15 +44,14 @@ def test_a_value_that_pydantic_writes_as_json_is_a_result(harness, tool, value, 
         assert "data" in result.to_dict()
 
 
-def test_a_value_outside_json_is_a_tool_error(harness, tool):
-    for value in (object(), {"a": lambda: 1}):
+@dataclasses.dataclass
+class Sale:
+    id: str
+    price: object
 
-        async def give(value=value):
-            return value
 
-        result = harness(tool("give", give)).call("give")
-        assert (result.outcome, result.error.code) == ("failed", "tool_error")
-        assert "JSON" in result.error.message
+LOOP: dict[str, object] = {"id": 1}
+LOOP["self"] = [LOOP]
 
 
 @pytest.mark.parametrize(
@@ -62,18 +61,39 @@ def test_a_value_outside_json_is_a_tool_error(harness, tool):
         ({"a": ["\ud83d"]}, {"a": ["\ufffd"]}, "An unpaired surrogate became U+FFFD in data.a[0]."),
         ({"\ud83d": {1}}, {"\ufffd": [1]}, "An unpaired surrogate became U+FFFD in data."),
         ({"a": float("nan")}, {"a": None}, "NaN or Infinity became null in data.a."),
+        (Sale("b", float("nan")), {"id": "b", "price": None},
+         "NaN or Infinity became null in data.price."),
+        (Sale("b", object()), {"id": "b", "price": None},
+         "An object of the type object became null in data.price."),
+        ({"id": "b", "raw": object(), "day": dt.date(2026, 1, 2)},
+         {"id": "b", "raw": None, "day": "2026-01-02"},
+         "An object of the type object became null in data.raw."),
+        (LOOP, {"id": 1, "self": [None]},
+         "A value that contains itself or nests too deep became null in data.self[0]."),
+        ({"a": b"\xff", "b": b"x"}, {"a": "\ufffd", "b": "x"},
+         "A sequence of bytes that is not UTF-8 became U+FFFD in data.a."),
+        ({1: "a", "1": "b", "c": 2}, {"1": "b", "c": 2},
+         "Two keys that JSON writes alike became one in data.1."),
+        ([{"a": {2: 0, "2": 1}}], [{"a": {"2": 1}}],
+         "Two keys that JSON writes alike became one in data[0].a.2."),
+        ({object(): 1}, {"object": 1}, "A key of the type object became a text in data."),
     ],
-)
+)  # fmt: skip
 def test_what_json_can_not_hold_is_repaired_with_a_note(harness, tool, value, data, note):
-    result = harness(tool("give", lambda: value)).call("give")
+    returns = Schema(("array", "object", "string"))
+    result = harness(tool("give", lambda: value, returns=returns)).call("give")
     assert (result.outcome, result.data, result.notes) == ("ok", data, (note,))
 
 
-def test_a_number_that_json_lacks_fails_by_name_where_returns_has_no_null(harness, tool):
+def test_keys_that_are_not_text_need_no_note(harness, tool):
+    result = harness(tool("give", lambda: {1: "a", 2: {None: 3}})).call("give")
+    assert (result.data, result.notes) == ({"1": "a", "2": {"None": 3}}, ())
+
+
+@pytest.mark.parametrize("value", [float("inf"), object()])
+def test_a_repaired_value_fails_by_name_where_returns_has_no_null(harness, tool, value):
     number = Parameter("a", Schema(types=("number",)))
-    made = tool(
-        "give", lambda: {"a": float("inf")}, returns=Schema(("object",), properties=(number,))
-    )
+    made = tool("give", lambda: {"a": value}, returns=Schema(("object",), properties=(number,)))
     result = harness(made).call("give")
     assert result.outcome == "failed"
     assert "data.a" in result.error.message

@@ -144,3 +144,16 @@ def test_a_model_is_told_that_a_parameter_takes_a_handle(shop: Shop, target: str
 
     assert "$result" in exported
     assert "earlier result" in exported
+
+
+@pytest.mark.parametrize(
+    "path", ["papers[*].nothing", "papers[*].text[*]", "papers[*].id[*].x", "papers[0][*].x"]
+)
+def test_a_path_that_no_item_has_is_unknown(shop: Shop, path: str) -> None:
+    workspace = shop.open()
+
+    denied = workspace.call_sync("count", passed(handle_of(workspace), path))
+
+    assert denied.error is not None
+    assert denied.error.code == "unknown_path"
+    assert path in denied.error.message

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from workspace_shop import Shop
 
 from toolmd import Result, Workspace
+from toolmd._types.call import Budget
 from toolmd._types.result import Failure
 from toolmd._types.settings import Settings
 from toolmd._workspace.kept import bounded, page_of
@@ -320,7 +321,7 @@ def test_no_text_for_a_model_is_over_its_bound(
         source={"system": message},
     )  # fmt: skip
 
-    shown = bounded(result, most, names, "r-0123456789abcdef").result
+    shown = bounded(result, most, names, handle="r-0123456789abcdef").result
 
     assert len(body_text(shown).encode()) <= most
     assert json.loads(body_text(shown))["success"] is not failed
@@ -356,3 +357,64 @@ def test_pages_come_to_an_end_and_leave_nothing_out(value: Any, room: int) -> No
     assert all(len(json.dumps(p, ensure_ascii=False)) <= 3 * room for p in pages)
     if not shortened:
         assert [part for page in pages for part in page] == list(value)
+
+
+LIMITED = """\
+def list_rows():
+    return [{"n": n, "text": "ü" * 50} for n in range(40)]
+"""
+ROWS = [{"n": n, "text": "ü" * 50} for n in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("extra", "truncated"),
+    [
+        ("\n## Limits\n\n- **Max Rows**: 2\n", {"rows": True, "bytes": False}),
+        ("\n## Limits\n\n- **Max Bytes**: 1KB\n", {"rows": False, "bytes": True}),
+        ("- **To Model**: n\n\n## Limits\n\n- **Max Rows**: 2\n", {"rows": True, "bytes": False}),
+    ],
+)
+def test_the_limits_of_a_file_bound_a_model_and_the_rest_is_kept(
+    shop: Shop, extra: str, truncated: dict[str, bool]
+) -> None:
+    shop.tool("list_rows", LIMITED, extra=extra)
+    workspace = shop.open()
+
+    body = json.loads(text_of(workspace, "list_rows"))
+
+    handle = body["truncated"].pop("handle")
+    assert body["truncated"] == truncated
+    assert 0 < len(body["data"]) < 40
+    assert [row["n"] for row in body["data"]] == list(range(len(body["data"])))
+    assert read(workspace, handle, offset=39)["data"]["value"] == ROWS[39:]
+    assert workspace.results.read_sync(handle) == ROWS
+    python = workspace.call_sync("list_rows")
+    assert (python.data, python.truncated) == (ROWS, None)
+
+
+def test_a_long_text_is_shortened_to_max_bytes_and_kept(shop: Shop) -> None:
+    extra = "\n## Limits\n\n- **Max Bytes**: 1KB\n"
+    shop.tool("say", "def say():\n    return {'text': 'x' * 5000}\n", extra=extra)
+    workspace = shop.open()
+
+    body = json.loads(text_of(workspace, "say"))
+
+    assert len(json.dumps(body["data"], ensure_ascii=False, separators=(",", ":")).encode()) == 1024
+    assert workspace.results.read_sync(body["truncated"]["handle"]) == {"text": "x" * 5000}
+    assert workspace.call_sync("say").data == {"text": "x" * 5000}
+
+
+@pytest.mark.parametrize("budget", [{"rows": 2}, {"bytes": 300}])
+def test_what_a_plan_leaves_out_is_kept_as_a_whole(shop: Shop, budget: dict[str, int]) -> None:
+    shop.tool("list_rows", LIMITED)
+    workspace = shop.open()
+    purse = {"rows": 100, "bytes": 100_000, "timeout_ms": 60_000, **budget}
+    plan = {"calls": [{"tool": "list_rows", "params": {}}], "budget": purse}
+
+    (result,) = workspace.handle_sync(json.dumps(plan), "plan").results
+
+    assert result.data == ROWS[: len(result.data)]
+    assert 0 < len(result.data) <= 3
+    assert workspace.results.read_sync(result.handle) == ROWS
+    short = workspace.call_sync("list_rows", budget=Budget(**purse))
+    assert short.data == result.data

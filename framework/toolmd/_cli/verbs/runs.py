@@ -78,6 +78,8 @@ def _answer(question: Any, *, yes: bool) -> bool | None:
 
     Only a person knows whether an interrupted call took effect, so --yes does not answer that.
     """
+    if question.asks_outcome and question.saves is not None:
+        return None  # It needs the result of the call, too.
     yes = yes and not question.asks_outcome
     return agreed(question.prompt, yes=yes) if yes or interactive() else None
 
@@ -192,14 +194,19 @@ def resolve(
     run_id: IdArgument,
     *,
     done: Annotated[bool, typer.Option("--done/--not-done", help="Whether the call took effect.")],
+    result: Annotated[
+        str | None, typer.Option(metavar="JSON", help="With --done: what the call returned.")
+    ] = None,
 ) -> Answer:
     """State whether a call took effect, and resume its run.
 
     Only needed if the process died during a call of a tool that is neither Read Only nor
-    Idempotent; --not-done calls it again. Exit codes: 0 done, 1 stopped or failed, 3 denied, 4 a
-    question was not answered, 5 no such run, or it has no uncertain call.
+    Idempotent; --not-done calls it again. Where a later step reads the result of the call, --done
+    needs --result. Exit codes: 0 done, 1 stopped or failed, 3 denied, 4 a question was not
+    answered, 5 no such run, or it has no uncertain call.
     """
     from toolmd._cli.results import run_answer
+    from toolmd._types.run import Answer as RunAnswer
 
     asked = workspace.runs.get_sync(run_id).questions
     keys = [question.key for question in asked if question.asks_outcome]
@@ -209,4 +216,7 @@ def resolve(
             "about calls that were interrupted"
         )
         stop(ExitCode.NOT_FOUND, f"run {run_id} has no uncertain call", help_)
-    return run_answer(workspace.runs.answer_sync(run_id, done, key=keys[0]))
+    if result is not None and not done:
+        stop(ExitCode.USAGE, "--result is for --done", "--not-done calls the tool again")
+    answer = RunAnswer(approved=done, text=result)
+    return run_answer(workspace.runs.answer_sync(run_id, answer, key=keys[0]))

@@ -9,7 +9,15 @@ from typing import Any
 from toolmd import Context, ToolSpec
 from toolmd_simplescribe.fhir.server import Fetched, FhirServer
 from toolmd_simplescribe.moments import span_of
-from toolmd_simplescribe.store import Chart, Item, PatientStore, check_patient, load, utc_now
+from toolmd_simplescribe.store import (
+    MOST,
+    Chart,
+    Item,
+    PatientStore,
+    check_patient,
+    load,
+    utc_now,
+)
 
 MAY_MISS = (
     "A search can miss what the notes say. Never rely on it for allergies or another question of "
@@ -62,7 +70,10 @@ class PatientRecords:
                     )
             return remarks, chart.items(kind, keys, span, asked.get("limit"))
 
-        return await _noted(find, context)
+        items = await _noted(find, context)
+        if len(items) > MOST:
+            context.clamped("limit", MOST)
+        return items[:MOST]
 
     async def search(
         self, patient_id: str, query: str, top_k: int, doc_ids: list[str] | None, context: Context

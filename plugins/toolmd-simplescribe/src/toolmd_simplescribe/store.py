@@ -25,8 +25,8 @@ FILE = "simplescribe.sqlite3"
 """The file of the store in the project's state folder."""
 INDEXES = "simplescribe-notes"
 """The folder next to it with each patient's index of notes."""
-MOST: Final = 1000
-"""Most items that a call may ask for: seed 002, "limit"."""
+MOST: Final = 500
+"""Most items that a call returns; a call may ask for 1000: seed 002, "server may clamp lower"."""
 SYSTEM = "fhir"
 """The source of a resource that names no system and has no URL."""
 Item = dict[str, Any]
@@ -73,12 +73,12 @@ class Chart:
         self, kind: str, keys: Iterable[str] | None = None,
         span: Span | None = None, limit: int | None = None,
     ) -> list[Item]:  # fmt: skip
-        """Return the newest items, those without a date last."""
+        """Return the newest items, those without a date last; one beyond MOST if there are more."""
         with self._database.reading() as db:
             if keys is None:
                 every = "SELECT DISTINCT key FROM item WHERE patient = ? AND kind = ?"
                 keys = [key for (key,) in db.execute(every, (self.number, kind))]
-            return newest(db, self.number, kind, keys, span, min(limit or MOST, MOST))
+            return newest(db, self.number, kind, keys, span, min(limit or MOST + 1, MOST + 1))
 
     def keys(self, kind: str, span: Span | None = None) -> Counter[str]:
         """Count the items of a kind by key."""

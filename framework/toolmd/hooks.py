@@ -129,7 +129,7 @@ def toolmd_intent(
     Args:
         kind: `intent`: whether the messages ask for the tool. `verbatim`: whether they state a
             value. `crisis`: whether the message is about a crisis; return None for a kind that the
-            plugin does not judge.
+            plugin does not answer.
         wanted: The tool's Intent Keywords, the texts of the value, or the crisis words.
         messages: The user's messages of the conversation since the last executed call, the newest
             last.

@@ -20,18 +20,18 @@ class CrisisWatch:
         words: tuple[str, ...],
         store: Store,
         clock: Callable[[], float],
-        judge: UserWords,
+        user_words: UserWords,
     ) -> None:
         """Search for the project's `words` and those of packages; `clock` is since the epoch.
 
-        The hook of `judge` may replace the words.
+        The hook of `user_words` may replace the words.
         """
         given = (word for tool in registry.tools.values() for word in tool.crisis_words)
         self.words = tuple(dict.fromkeys((*words, *given)))
         self._registry = registry
         self._store = store
         self._clock = clock
-        self._judge = judge
+        self._user_words = user_words
         self._can_flag: bool | None = True if self.words else None
         """Whether a word or a tool can flag a conversation; None if not yet known."""
 
@@ -46,14 +46,14 @@ class CrisisWatch:
     async def flag_by_message(self, call: Call) -> Call:
         """Return a call, with the crisis flag if its message may be about a crisis.
 
-        The judge's answer goes before the words. Raises CallDenied where the message can't be
+        The answer of the hook goes before the words. Raises CallDenied where the message can't be
         searched.
         """
         message = call.caller.message
         if not self.words or not message or call.caller.crisis:
             return call
         try:
-            answer = await self._judge.judge("crisis", self.words, call)
+            answer = await self._user_words.ask_hook("crisis", self.words, call)
             is_crisis = says_any(message, self.words) if answer is None else answer != "absent"
         except Exception as error:  # noqa: BLE001 - an exception in a check denies
             raise guard_failed(call.tool, "review", error) from None

@@ -263,14 +263,14 @@ class UserWords:
             call: The call, with its caller's words.
         """
         sought = wanted if kind == "intent" else tuple(_texts(wanted))
-        if (answer := await self.judge(kind, sought, call)) is not None:
+        if (answer := await self.ask_hook(kind, sought, call)) is not None:
             return answer
         messages = (*call.caller.earlier, call.caller.message)
         if kind == "intent":
             return asks_for(messages, wanted, self.doubt)
         return states(wanted, messages, self.doubt)
 
-    async def judge(self, kind: str, sought: Sequence[str], call: Call) -> Clarity | None:
+    async def ask_hook(self, kind: str, sought: Sequence[str], call: Call) -> Clarity | None:
         """Return the answer of the hook `toolmd_intent`; None where no plugin answers.
 
         A failure and any other answer are `unclear`.

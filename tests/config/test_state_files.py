@@ -88,6 +88,7 @@ def test_a_log_of_sqlite_may_be_empty(tmp_path: Path) -> None:
     assert path.stat().st_size > 0
 
 
+@pytest.mark.process
 def test_processes_that_create_one_store_at_once_all_write_into_it(tmp_path: Path) -> None:
     for round_ in range(3):
         store = tmp_path / f"{round_}.sqlite3"

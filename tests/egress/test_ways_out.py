@@ -277,6 +277,7 @@ def test_a_different_host_header_is_denied():
     assert network.asked == []
 
 
+@pytest.mark.process
 def test_a_proxy_of_the_environment_is_not_used(tmp_path):
     script = """
 import asyncio, sys

@@ -257,6 +257,7 @@ def test_a_module_of_the_project_that_is_imported_by_its_full_name_is_covered(
     assert hash_of(project.build()) != before
 
 
+@pytest.mark.process
 def test_a_packages_modules_are_covered_in_each_process(
     project: Project, packages: Packages
 ) -> None:

@@ -1,5 +1,7 @@
 """A full disk, at any byte: the live versions stay stored, and a cache is complete or absent."""
 
+import pytest
+
 from toolmd._load.baseline import FILE, LOCK, Baseline, LastLive
 from toolmd._load.cache import Cache, CacheEntry
 
@@ -13,6 +15,7 @@ def row(name, spec):
 STRICT, LOOSE, OTHER = row("a", '{"strict":true}'), row("a", "{}"), row("b", '{"b":1}')
 
 
+@pytest.mark.process
 def test_the_live_versions_stay_known_wherever_writing_stopped(limited_disk, tmp_path):
     for size in range(MOST):
         state = tmp_path / str(size)
@@ -43,6 +46,7 @@ def test_the_live_versions_stay_known_wherever_writing_stopped(limited_disk, tmp
     assert 0 < size < MOST
 
 
+@pytest.mark.process
 def test_a_cache_is_complete_or_absent(limited_disk, tmp_path):
     entries = {
         "x.tool.md": CacheEntry("0" * 64, "x", b'{"x":1}'),

@@ -116,6 +116,7 @@ def test_a_value_that_is_not_a_tool_has_no_call_spec(damage: dict[str, object]) 
         decode_call_spec(encoded)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("audit", ["false", "true"])
 def test_a_call_after_a_start_with_a_cache_imports_no_pydantic(tmp_path: Path, audit: str) -> None:
     tools = tmp_path / "tools_md"

@@ -87,6 +87,7 @@ for number in range(10**9):
 """
 
 
+@pytest.mark.process
 def test_a_kill_at_any_write_loses_no_record_whose_call_went_on(project: Project) -> None:
     recorded = set()
     for turn in range(6):

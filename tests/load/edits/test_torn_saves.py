@@ -1,8 +1,10 @@
 """A half-written save never weakens the live policy."""
 
+import pytest
 from torn_saves import tear
 
 
+@pytest.mark.process
 def test_no_torn_save_weakens_the_live_policy(tmp_path) -> None:
     assert tear(tmp_path, times=150) == []
 

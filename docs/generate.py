@@ -1,6 +1,7 @@
 """Write the pages of docs/reference that come from the code; `make docs` runs it."""
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import is_dataclass
@@ -52,21 +53,20 @@ slots.filter(s, s.free).sortBy(s, s.time).first()
 - **Names** are the parameters, in steps also the saved results, and everywhere `now` and `caller`,
   [who calls](../how-to/state-who-may-call.md). A field is `slot.time`, and an
   item is `slots[0]`. `slot.?room` is an optional value, because the field may be absent.
-- **Numbers** of both kinds mix: `price * 2` works for 20 and for 20.5. An integer has 64 bits, and
-  a greater one is an error. So is a division by zero.
+- **Numbers** of both kinds mix: `price * 2` works for 20 and for 20.5. An integer of more than 64
+  bits is an error, and so is a division by zero.
 - **Unlike types** are never compared: `1 == '1'` is an error, and an error in a rule denies the
   call. `null` compares with anything.
-- **An optional value** comes from `first()`, `last()` and `.?`. A field of an optional value is
-  optional, too. As a result, an optional value is its value or `null`.
+- **An optional value** comes from `first()`, `last()` and `.?`. As a result, an optional value is
+  its value or `null`.
 - **Times** become ISO 8601 text as a result, and durations become text such as `90s`.
 - **Limits** are {MAX_LENGTH:,} characters, {MAX_DEPTH} levels, and for each evaluation
   {functions.MAX_STEPS:,} steps of loops and {functions.MAX_BYTES >> 20} MiB that it makes or reads.
   An expression that exceeds a limit has no value.
 
-CEL's unsigned integers, bytes, raw strings and bit functions are not part of the language, and
-neither is any function that is not below. In the tables, `T` and `B` are any type, `number` is an
-integer or a double, and `x` is a name that you choose for each item. `*` marks an argument that may
-be repeated.
+No other function of CEL is part of the language. In the tables, `T` and `B` are any type, `number`
+is an integer or a double, and `x` is a name that you choose for each item. `*` marks an argument
+that may be repeated.
 """
 DIAGNOSTICS = """# Diagnostics
 
@@ -81,7 +81,7 @@ has a variable, such as `TOOLMD_SAFETY_FLOOR`, which holds a list as words by co
 a table as JSON. The command line overrides the environment, which overrides the file.
 """
 VARIABLES = {
-    "TOOLMD_TOKEN": "The token of requests over HTTP; without it, each start creates one.",
+    "TOOLMD_TOKEN": "The token over HTTP, 16 characters or more; if unset, each start creates one.",
     "TOOLMD_USER": "Only within a table `[servers.NAME]`: the user who calls.",
     "TOOLMD_DEBUG": "If set, a command that crashes prints the whole traceback instead of a line.",
     "OPENROUTER_API_KEY": "OpenRouter's key; also for this machine where OPENAI_API_KEY is unset.",
@@ -121,7 +121,7 @@ def fields_page() -> str:
             elif section.fields:
                 parts.append(_field_table(section.fields))
     parts.append(f"## Fields of a parameter\n\n{_field_table(PARAMETER.fields)}")
-    keys = [(f"**{k.name}**", k.says, " or ".join(k.needs)) for k in STEP_KEYS.values()]
+    keys = [(f"**{k.name}**", k.says, ", ".join(k.needs)) for k in STEP_KEYS.values()]
     parts.append(f"## Keys of a step\n\n{table(('key', 'meaning', 'beside'), keys)}")
     return "\n".join(parts)
 
@@ -141,10 +141,14 @@ def expressions_page() -> str:
     """Build the page of the whole language of expressions from its table."""
     parts = [EXPRESSIONS]
     for subject, rows in functions.TABLE.items():
-        told = (
-            (f"`{row.names[0].lstrip('.')}`", "<br>".join(_signatures(row)), row.says)
-            for row in rows
-        )
+        first: dict[tuple[str, ...], str] = {}
+        told = []
+        for row in rows:
+            name = row.names[0].lstrip(".")
+            forms = tuple(_signatures(row))
+            like = first.setdefault(tuple(one.replace(name, "…") for one in forms), name)
+            types = "<br>".join(forms) if like == name else f"as `{like}`"
+            told.append((f"`{name}`", types, row.says))
         parts.append(f"## {subject}\n\n{table(('', 'types', 'meaning'), told)}")
     return "\n".join(parts)
 
@@ -169,12 +173,17 @@ def diagnostics_page() -> str:
     return "\n".join([DIAGNOSTICS, *codes])
 
 
+USUAL = r"\n    (spec: The tool|settings: The project's settings|call: The call, with its caller)\."
+"""The arguments of hooks that need no sentence on their page."""
+
+
 def hooks_page() -> str:
     """Build the page of all hooks from their specifications."""
     parts = [f"# Hooks\n\n{doc(hooks).partition(chr(10))[2].strip()}\n"]
     for name, function in vars(hooks).items():
         if hasattr(function, "toolmd_spec"):
-            parts.append(f"## {name}\n\n{signature(name, function)}\n{doc(function)}\n")
+            says = re.sub(USUAL, "", doc(function)).removesuffix("\n\nArgs:")
+            parts.append(f"## {name}\n\n{signature(name, function)}\n{says}\n")
     return "\n".join(parts)
 
 

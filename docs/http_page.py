@@ -11,24 +11,28 @@ The API of `toolmd dev` and `toolmd serve --transport http`. For programs, `GET 
 returns it as OpenAPI 3.1, with a path of its own for each tool and skill.
 
 Every request needs the exact `Host` of the server and the token: `Authorization: Bearer TOKEN`. A
-body is `application/json` of at most 512 KiB; unknown keys are rejected. The token names the
-caller. The header `Toolmd-Context-Patient` states the fact `patient`, if the token allows its
-value. `Toolmd-Conversation` names the conversation, for a
-**Quota** per conversation.
-With the right `act_as`, `Toolmd-User` and `Toolmd-Roles` name the user that it calls for.
+body is `application/json` of at most 512 KiB, without unknown keys. The token names the caller. The
+header `Toolmd-Context-Patient` states the fact `patient`, if the token allows its value.
+`Toolmd-Conversation` names the conversation. With the right `act_as`, `Toolmd-User` and
+`Toolmd-Roles` name the user that it calls for.
 
-A token may `call`, `decide`, `operate` or `act_as`, as `serve.tokens` says; a JWT may what the
-table `[[identity.issuers]]` gives it. With `operate` it sees the pending calls, runs and events of
-all users, otherwise those of its own user. A request that needs another right is a 403
+[A token has rights](../how-to/tokens.md). With `operate` it sees the pending calls, runs and events
+of all users, otherwise those of its own user. A request that needs another right is a 403
 `not_permitted`, with the members `needs` and `may`.
 """
 ROUTES = """## Routes
 
-A right stands in italics behind the operations that need it. `/openapi.json` has the schema of each
-answer. These routes take no arguments beside their path:
+A right stands in italics behind the operations that need it. `/openapi.json` describes each
+argument and each answer.
 
-| route | does |
-|---|---|
+| route | does | arguments |
+|---|---|---|
+"""
+CALLS = """A call or a run that ended is a 200 with any outcome: the model must read that a call was
+denied (`denied`) or is pending (`confirm`, `review`). With `wait: false`, a run goes on in the
+background after a 202 with its id. `POST /api/pending/{id}` takes the `decision` `approve`,
+`edit`, `reject` or `respond`. `/ready` is 503 while the store can't be reached, and with
+`serve.require_accepted` while a weaker policy waits for acceptance.
 """
 PROBLEMS = """## Problems
 
@@ -73,27 +77,17 @@ def http_page() -> str:
     codes = "".join(
         f"| {n} | {', '.join(f'`{c}`' for c in known)} |\n" for n, known in CODES.items()
     )
-    sections = [_route(operation) for operation in OPERATIONS]
-    rows = "".join(one for one in sections if one.startswith("|"))
-    others = [one for one in sections if not one.startswith("|")]
-    return "\n".join([HEAD, ROUTES + rows, *others, PROBLEMS + codes, EVENTS + events])
+    rows = "".join(map(_row, OPERATIONS))
+    return "\n".join([HEAD, ROUTES + rows, CALLS, PROBLEMS + codes, EVENTS + events])
 
 
-def _route(operation: Operation) -> str:
-    """Return a section of the page, or a row of its table if a line says it all."""
+def _row(operation: Operation) -> str:
+    """Return a row of the table of routes: the route, what it does, its arguments, the right."""
     mark = "" if operation.needs == ANY else f" *{operation.needs}*"
-    path = f"`{operation.method} {operation.path}`"
-    summary, details = describe_text(operation, with_right=False)
-    items = [
-        f"- `?{one['name']}=`: {one['description']}"
-        for one in describe(operation)["parameters"]
-        if one["in"] == "query"
-    ]
+    summary, _ = describe_text(operation, with_right=False)
+    queries = (one for one in describe(operation)["parameters"] if one["in"] == "query")
+    names = [f"`?{one['name']}`" for one in queries]
     if operation.body is not None:
-        for name, field in operation.body.model_fields.items():
-            needed = ", required" if field.is_required() else ""
-            items.append(f"- `{name}`{needed}: {field.description}")
-    if not details and not items:
-        return f"| {path} | {summary}{mark} |\n"
-    parts = [f"### {path}", f"{summary}{mark}", details, "\n".join(items)]
-    return "\n\n".join(filter(None, parts)) + "\n"
+        names += [f"`{name}`" for name in operation.body.model_fields]
+    path = f"`{operation.method} {operation.path}`"
+    return f"| {path} | {summary}{mark} | {', '.join(names)} |\n"

@@ -3,8 +3,8 @@
 A plugin is a module or an object with functions marked `@hookimpl`. It is found through the
 entry-point group `toolmd` of an installed package, as `plugin.py` at the root of a folder of
 definitions, or as an implementation next to its markdown. Toolmd calls each hook by keyword, so an
-implementation declares only the arguments that it needs. None means no answer; Toolmd reports an
-invalid value with the plugin's name.
+implementation declares only the arguments that it needs. None means no answer. Toolmd calls a hook
+once per snapshot, unless its section says when, and names the plugin of an invalid value.
 """
 
 import sys
@@ -74,9 +74,8 @@ def nonblocking(function: _Function) -> _Function:
 def toolmd_definitions() -> Iterable["Path | Traversable | str"]:  # type: ignore[empty-body]
     """Return folders or files of definitions, with their Python next to them.
 
-    Called once per snapshot, when it is loaded. A package returns its own
-    `importlib.resources.files(...)`. If the hook fails, the package's definitions do not load, and
-    a diagnostic reports it.
+    A package returns its own `importlib.resources.files(...)`. If the hook fails, the package's
+    definitions do not load, and a diagnostic reports it.
     """
 
 
@@ -84,9 +83,8 @@ def toolmd_definitions() -> Iterable["Path | Traversable | str"]:  # type: ignor
 def toolmd_default_min() -> float:  # type: ignore[empty-body]
     """Return the minimum confidence (0..1) for the plugin's own tools that set none.
 
-    Called once per snapshot, when it is loaded. It is a restriction: if the hook fails or returns
-    anything else, the plugin's tools do not load. A project writes `safety.default_min` in its
-    settings instead; the hook in its own folders is an error.
+    It is a restriction: if the hook fails, the plugin's tools do not load. A project writes
+    `safety.default_min` in its settings instead.
     """
 
 
@@ -94,10 +92,9 @@ def toolmd_default_min() -> float:  # type: ignore[empty-body]
 def toolmd_crisis_words() -> Iterable[str]:  # type: ignore[empty-body]
     """Return words and phrases of a user that may signal a crisis, for a package of tools.
 
-    Called once per snapshot, when it is loaded. A message with one of them sends all calls of the
-    project that are not Read Only to review. It is a restriction: if the hook fails or returns
-    anything else, the plugin's tools do not load. A project writes `safety.crisis_words` in its
-    settings instead; the hook in its own folders is an error.
+    A message with one of them sends all calls of the project that are not Read Only to review. It
+    is a restriction: if the hook fails, the plugin's tools do not load. A project writes
+    `safety.crisis_words` in its settings instead.
     """
 
 
@@ -106,33 +103,37 @@ def toolmd_doubt_words() -> Iterable[str]:  # type: ignore[empty-body]
     """Return words and phrases of doubt in other languages than English, such as `nicht`.
 
     A user's sentence with one of them neither asks for a tool nor states a value for certain: a
-    person is asked, or the call is denied. The words of all plugins count in every message. Called
-    once per snapshot, before the first call. It is a restriction: if the hook fails or returns
-    anything but a list of texts, the calls of tools that need the user's words are denied.
+    person is asked, or the call is denied. The words of all plugins count in every message. It is a
+    restriction: if the hook fails, the calls of tools that need the user's words are denied.
     """
 
 
 @hookspec
 def toolmd_intent(
-    kind: Literal["intent", "verbatim"], wanted: Sequence[str], messages: Sequence[str], call: Call
+    kind: Literal["intent", "verbatim", "crisis"],
+    wanted: Sequence[str],
+    messages: Sequence[str],
+    call: Call,
 ) -> "Literal['clear', 'unclear', 'absent'] | Awaitable[str] | None":
-    """Return what a user's messages say, in place of the rule of keywords and words of doubt.
+    """Return what a user's messages say, in place of the rule of words.
 
-    Called for each call of a tool with Explicit Intent or Verbatim, also by an async function: a
-    model may stand behind it. The first answer that is not None counts; without one the rule
-    decides. If the hook fails, takes longer than 30 s or answers anything else, it is `unclear`.
+    Called for each call of a tool with Explicit Intent or Verbatim, and, in a project with crisis
+    words, for the message of each call. An async function is awaited: a model may stand behind it.
+    The first answer that is not None counts; without one the words decide. If the hook fails,
+    takes longer than 30 s or answers anything else, it is `unclear`.
 
     Args:
         kind: `intent`: whether the messages ask for the tool. `verbatim`: whether they state a
-            value.
-        wanted: The tool's Intent Keywords, or the texts of the value.
+            value. `crisis`: whether the message is about a crisis; return None for a kind that the
+            plugin does not answer.
+        wanted: The tool's Intent Keywords, the texts of the value, or the crisis words.
         messages: The user's messages of the conversation since the last executed call, the newest
             last.
         call: The call, with its validated arguments not filled in.
 
     Returns:
         `clear` lets the call go on, `unclear` asks a person, and `absent` denies it unless a person
-        is asked in any case.
+        is asked in any case. For `crisis`, `clear` and `unclear` set the crisis flag.
     """
 
 
@@ -143,8 +144,7 @@ def toolmd_implementation(
     """Return the function of a definition that has no Python file next to it.
 
     Called when the tool is first used or checked; the first answer that is not None counts. If all
-    plugins return None, a skill runs its steps. If the hook fails or returns anything but a
-    function, only calls of this tool fail.
+    plugins return None, a skill runs its steps. If the hook fails, only calls of this tool fail.
 
     Args:
         spec: The tool or skill.
@@ -158,8 +158,8 @@ def toolmd_implementation(
 def toolmd_gateways(settings: Settings, store: "Store") -> "Gateway | None":
     """Return what calls the tools that other programs have, such as `Implemented By: mcp …`.
 
-    Called once per snapshot, when it is loaded. Nothing may start or be sent before a call. If the
-    hook fails, the tools that name another program are not implemented.
+    Nothing may start or be sent before a call. If the hook fails, the tools that name another
+    program are not implemented.
 
     Args:
         settings: The project's settings.
@@ -171,9 +171,8 @@ def toolmd_gateways(settings: Settings, store: "Store") -> "Gateway | None":
 def toolmd_resources(registry: Resources, settings: Settings) -> None:
     """Register resources by type; implementations request them as keyword-only parameters.
 
-    Called once per snapshot, before its first call that needs a resource. A registered value lives
-    as long as the snapshot, the product of a factory as long as one call. If the hook fails, calls
-    that need a resource fail.
+    A registered value lives as long as the snapshot, the product of a factory as long as one call.
+    If the hook fails, calls that need a resource fail.
 
     Args:
         registry: Receives the resources.
@@ -240,8 +239,8 @@ def toolmd_after_call(call: Call, spec: "ToolSpec", result: Result, settings: Se
 def toolmd_dialects() -> Iterable["Dialect"]:  # type: ignore[empty-body]
     """Return dialects: the syntaxes in which models call tools and read results.
 
-    Called once per snapshot, before the first reply. A dialect whose name is already in use is
-    left out with a diagnostic; if the hook fails, all of the plugin's dialects are.
+    A dialect whose name is already in use is left out with a diagnostic; if the hook fails, all of
+    the plugin's dialects are.
     """
 
 

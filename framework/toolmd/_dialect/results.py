@@ -21,7 +21,7 @@ _AUDIO = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/
 
 
 def body(result: Result) -> dict[str, Any]:
-    """Return the result as an object for the model (behaviour.md, "Result")."""
+    """Return the result as an object for the model (json.md, "A result")."""
     shown = result._replace(parts={}).to_dict()
     read = {k: v for k, v in shown.items() if k not in _HOST}
     if any((truncated := shown.get("truncated", {})).values()):

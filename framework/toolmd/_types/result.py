@@ -1,4 +1,4 @@
-"""The result of a call (behaviour.md, "Result")."""
+"""The result of a call (json.md, "A result")."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence

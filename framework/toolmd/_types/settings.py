@@ -62,8 +62,7 @@ class ResultSettings:
 
     max_bytes: int = 32 << 10
     """The bytes that a model reads of a result at most, from 1,024 to 1,000,000; a tool's Max
-    Bytes may raise it for that tool, up to 256 KiB. The rest is kept for 24 hours under a handle,
-    which the model reads with `read_result`."""
+    Bytes may raise it up to 256 KiB. The model reads the rest with `read_result`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,13 +238,12 @@ class Settings:
     state: Path = Path(".toolmd")
     """The folder of Toolmd's own state (cache, confirmations, runs, audit), absolute."""
     store: str = "sqlite"
-    """The store of runs, confirmations, limits, idempotency keys, accepted policy changes and the
-    audit's heads: `sqlite`, `memory`, or a `postgresql://` URL."""
+    """The store of runs, confirmations, limits, keys and accepted changes: `sqlite`, `memory`, or a
+    `postgresql://` URL."""
     safety: SafetySettings = field(default_factory=SafetySettings)
     """Safety settings that apply to every call."""
     chat: ChatSettings = field(default_factory=ChatSettings)
     """The model of `toolmd chat`."""
-    """The form that `toolmd fmt` writes."""
     serve: ServeSettings = field(default_factory=ServeSettings)
     """HTTP tokens and connection limits."""
     check: CheckSettings = field(default_factory=CheckSettings)
@@ -257,14 +255,13 @@ class Settings:
     audit: AuditSettings = field(default_factory=AuditSettings)
     """The records of decisions."""
     services: Mapping[str, ServiceSettings] = field(default_factory=dict)
-    """The web services of `Implemented By: http METHOD PATH`, by name: tables `[services.NAME]`
-    with `url`, `headers`, `auth`, `timeout` and `document`
-    (`docs/how-to/call-a-web-service.md`)."""
+    """The web services by name: tables `[services.NAME]` with `url`, `headers`, `auth`, `timeout`
+    and `document` (`docs/how-to/call-a-web-service.md`)."""
     identity: IdentitySettings = field(default_factory=IdentitySettings)
     """Who calls: the identity services."""
     servers: Mapping[str, ServerSettings] = field(default_factory=dict)
-    """The MCP servers of `Implemented By: mcp SERVER TOOL`, by name: tables `[servers.NAME]` with
-    `command` and `env`, or `url` and `headers` (`docs/how-to/guard-an-mcp-server.md`)."""
+    """The MCP servers by name: tables `[servers.NAME]` with `command` and `env`, or `url` and
+    `headers` (`docs/how-to/guard-an-mcp-server.md`)."""
     time_zone: str = ""
     """The time zone of days, weeks, months and years, such as `Europe/Berlin`."""
     trust_edits: bool = False

@@ -110,25 +110,30 @@ def toolmd_doubt_words() -> Iterable[str]:  # type: ignore[empty-body]
 
 @hookspec
 def toolmd_intent(
-    kind: Literal["intent", "verbatim"], wanted: Sequence[str], messages: Sequence[str], call: Call
+    kind: Literal["intent", "verbatim", "crisis"],
+    wanted: Sequence[str],
+    messages: Sequence[str],
+    call: Call,
 ) -> "Literal['clear', 'unclear', 'absent'] | Awaitable[str] | None":
-    """Return what a user's messages say, in place of the rule of keywords and words of doubt.
+    """Return what a user's messages say, in place of the rule of words.
 
-    Called for each call of a tool with Explicit Intent or Verbatim, also by an async function: a
-    model may stand behind it. The first answer that is not None counts; without one the rule
-    decides. If the hook fails, takes longer than 30 s or answers anything else, it is `unclear`.
+    Called for each call of a tool with Explicit Intent or Verbatim, and, in a project with crisis
+    words, for the message of each call. An async function is awaited: a model may stand behind it.
+    The first answer that is not None counts; without one the words decide. If the hook fails,
+    takes longer than 30 s or answers anything else, it is `unclear`.
 
     Args:
         kind: `intent`: whether the messages ask for the tool. `verbatim`: whether they state a
-            value.
-        wanted: The tool's Intent Keywords, or the texts of the value.
+            value. `crisis`: whether the message is about a crisis; return None for a kind that the
+            plugin does not answer.
+        wanted: The tool's Intent Keywords, the texts of the value, or the crisis words.
         messages: The user's messages of the conversation since the last executed call, the newest
             last.
         call: The call, with its validated arguments not filled in.
 
     Returns:
         `clear` lets the call go on, `unclear` asks a person, and `absent` denies it unless a person
-        is asked in any case.
+        is asked in any case. For `crisis`, `clear` and `unclear` set the crisis flag.
     """
 
 

@@ -146,7 +146,7 @@ def test_a_lookup_has_its_own_rules_for_the_same_caller(shop, tmp_path) -> None:
     assert (code(result), result.error.details[0].code) == ("rule_unavailable", "not_allowed")
 
 
-def test_a_cut_list_is_not_taken_for_the_whole(shop, tmp_path) -> None:
+def test_a_rule_reads_the_whole_list_whatever_a_model_would_see_of_it(shop, tmp_path) -> None:
     returns = "## Returns\n\n- **Type**: array\n\n## Limits\n\n- **Max Rows**: 1\n"
     text = lookup()
     workspace = shop("## Rules\n\n- **Given**: rows from get_order\n  - order_id: `order_id`\n"
@@ -156,7 +156,7 @@ def test_a_cut_list_is_not_taken_for_the_whole(shop, tmp_path) -> None:
     file.write_text(json.dumps({"o1": [1]}))
     assert code(ask(workspace)) == "ok"
     file.write_text(json.dumps({"o1": [1, -1]}))
-    assert code(ask(workspace)) == "rule_unavailable"
+    assert code(ask(workspace)) == "not_allowed"
 
 
 def test_the_callers_own_rules_go_first_and_a_dry_run_checks_the_order(shop, tmp_path) -> None:

@@ -1,7 +1,7 @@
 """A tool and a skill that set every field of a definition."""
 
 from toolmd._types.approval import Approval, Escalation
-from toolmd._types.call_spec import Batch, Given, Limits, Rate, Rule, Safety
+from toolmd._types.call_spec import Batch, ErrorText, Given, Limits, Rate, Rule, Safety
 from toolmd._types.diagnostic import Source
 from toolmd._types.quota import Quota
 from toolmd._types.schema import Parameter, Schema
@@ -97,6 +97,7 @@ TOOL = ToolSpec(
         types=("object",), properties=(Parameter(name="id", shape=LIST),), to_model=("id",)
     ),
     given=(Given("dose", "get_dose", {"id": "name"}),),
+    errors=(ErrorText("KeyError", "no_order", "No such order."),),
     rules=(
         Rule(expression="has(name)", message="Name it."),
         Rule(expression="size(doses) > 0", message="Give a dose."),

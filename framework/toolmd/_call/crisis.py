@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from toolmd._call.denial import guard_failed
 from toolmd._call.threads import AROUND
-from toolmd._call.words import says_any
+from toolmd._call.words import UserWords, says_any
 from toolmd._store.store import Store
 from toolmd._types.call import Call, Caller
 from toolmd._types.registry import Registry
@@ -20,34 +20,44 @@ class CrisisWatch:
         words: tuple[str, ...],
         store: Store,
         clock: Callable[[], float],
+        user_words: UserWords,
     ) -> None:
-        """Search for the project's `words` and those of packages; `clock` is since the epoch."""
+        """Search for the project's `words` and those of packages; `clock` is since the epoch.
+
+        The hook of `user_words` may replace the words.
+        """
         given = (word for tool in registry.tools.values() for word in tool.crisis_words)
         self.words = tuple(dict.fromkeys((*words, *given)))
         self._registry = registry
         self._store = store
         self._clock = clock
+        self._user_words = user_words
         self._can_flag: bool | None = True if self.words else None
         """Whether a word or a tool can flag a conversation; None if not yet known."""
 
     async def heard(self, caller: Caller) -> bool:
-        """Return whether a message contains a crisis word, and flag its conversation then."""
-        if not says_any(caller.message, self.words):
+        """Return whether a message may be about a crisis, and flag its conversation then."""
+        if not (await self.flag_by_message(Call("", {}, caller=caller))).caller.crisis:
             return False
         if caller.conversation is not None:
             await self._flag(caller.conversation, caller.user)
         return True
 
-    def flag_by_message(self, call: Call) -> Call:
-        """Return a call, with the crisis flag if its message contains a crisis word.
+    async def flag_by_message(self, call: Call) -> Call:
+        """Return a call, with the crisis flag if its message may be about a crisis.
 
-        Raises CallDenied where the message can't be searched.
+        The answer of the hook goes before the words. Raises CallDenied where the message can't be
+        searched.
         """
+        message = call.caller.message
+        if not self.words or not message or call.caller.crisis:
+            return call
         try:
-            heard = bool(self.words) and says_any(call.caller.message, self.words)
+            answer = await self._user_words.ask_hook("crisis", self.words, call)
+            is_crisis = says_any(message, self.words) if answer is None else answer != "absent"
         except Exception as error:  # noqa: BLE001 - an exception in a check denies
             raise guard_failed(call.tool, "review", error) from None
-        return flagged(call) if heard else call
+        return flagged(call) if is_crisis else call
 
     async def flag_by_conversation(self, call: Call) -> Call:
         """Return a call, with the flag of its conversation; a flagged call flags it.

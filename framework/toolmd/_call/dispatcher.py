@@ -95,7 +95,8 @@ class Dispatcher:
         self._words = UserWords(registry, store, doubt, ask_intent)
         self._keyed = KeyedCalls(store)
         self._crisis_message = settings.safety.crisis_message
-        self.crisis = CrisisWatch(registry, settings.safety.crisis_words, store, clock)
+        words = settings.safety.crisis_words
+        self.crisis = CrisisWatch(registry, words, store, clock, self._words)
         self.tools: dict[str, CompiledTool] = {}
         """The tools that were called, with their checks, by name."""
         self._approved: dict[str, Approved] = {}
@@ -326,10 +327,10 @@ class Dispatcher:
             self._observe(self._after, call, bound, result)
         return result
 
-    def finish_run(self, call: Call, result: Result) -> Result:
+    async def finish_run(self, call: Call, result: Result) -> Result:
         """Finish a result that no call of a tool made, with the crisis flag of its message."""
         with suppress(CallDenied):  # The result is there, and its flag can't be known.
-            call = self.crisis.flag_by_message(call)
+            call = await self.crisis.flag_by_message(call)
         return self.finish(call, result)
 
     @staticmethod
@@ -341,7 +342,8 @@ class Dispatcher:
 
     async def with_crisis_flag(self, call: Call) -> Call:
         """Return a call with the crisis flag, if its message or conversation has it now."""
-        return await self.crisis.flag_by_conversation(self.crisis.flag_by_message(call))
+        call = await self.crisis.flag_by_message(call)
+        return await self.crisis.flag_by_conversation(call)
 
     async def hear(self, caller: Caller) -> None:
         """Note the message of a user that led to no call.
@@ -380,10 +382,12 @@ class Dispatcher:
 
     async def deny(self, call: Call, code: str, message: str) -> Result:
         """Deny a call before it reaches the pipeline."""
+        known = False
         with suppress(CallDenied):  # It is denied anyway.
             call = await self.with_crisis_flag(call)
+            known = True
         result = await self.denied(call, deny(code, message), perf_counter())
-        return self.finish_run(call, result)
+        return self.finish(call, result) if known else await self.finish_run(call, result)
 
 
 def key_of(call_id: str, name: str, caller: Caller) -> str:

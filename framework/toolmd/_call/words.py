@@ -262,22 +262,30 @@ class UserWords:
             wanted: The keywords, or the value.
             call: The call, with its caller's words.
         """
+        sought = wanted if kind == "intent" else tuple(_texts(wanted))
+        if (answer := await self.ask_hook(kind, sought, call)) is not None:
+            return answer
         messages = (*call.caller.earlier, call.caller.message)
-        if self._ask_intent is not None:
-            sought = wanted if kind == "intent" else tuple(_texts(wanted))
-            try:
-                async with asyncio.timeout(ASSESS_S):
-                    answer = await self._answer(kind, sought, call)
-            except BaseException as error:
-                if is_from_outside(error):
-                    raise
-                logged(error, "the hook for the words of %s failed", call.tool)
-                return "unclear"
-            if answer is not None:
-                return answer if answer in get_args(Clarity) else "unclear"
         if kind == "intent":
             return asks_for(messages, wanted, self.doubt)
         return states(wanted, messages, self.doubt)
+
+    async def ask_hook(self, kind: str, sought: Sequence[str], call: Call) -> Clarity | None:
+        """Return the answer of the hook `toolmd_intent`; None where no plugin answers.
+
+        A failure and any other answer are `unclear`.
+        """
+        if self._ask_intent is None:
+            return None
+        try:
+            async with asyncio.timeout(ASSESS_S):
+                answer = await self._answer(kind, sought, call)
+        except BaseException as error:
+            if is_from_outside(error):
+                raise
+            logged(error, "the hook for the words of %s failed", call.tool)
+            return "unclear"
+        return answer if answer is None or answer in get_args(Clarity) else "unclear"
 
     async def _answer(self, kind: str, sought: Sequence[str], call: Call) -> Any:
         assert self._ask_intent is not None

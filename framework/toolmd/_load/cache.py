@@ -21,7 +21,16 @@ from pydantic_core import from_json
 
 from toolmd._load.files import DefinitionKind
 from toolmd._types.approval import Approval
-from toolmd._types.call_spec import Batch, Given, Limits, Rate, Rule, Safety, ToolCallSpec
+from toolmd._types.call_spec import (
+    Batch,
+    ErrorText,
+    Given,
+    Limits,
+    Rate,
+    Rule,
+    Safety,
+    ToolCallSpec,
+)
 from toolmd._types.canonical import call_spec_json, canonical_json, content_hash, example_json
 from toolmd._types.diagnostic import Source
 from toolmd._types.quota import Quota
@@ -94,6 +103,7 @@ _PARTS: Mapping[str, Callable[[Any], Any]] = {
     "returns": _schema,
     "given": lambda said: tuple(Given(**one) for one in said),
     "rules": _rules,
+    "errors": lambda said: tuple(ErrorText(**one) for one in said),
     "safety": _safety,
     "approvals": lambda said: tuple(map(Approval.of, said)),
     "limits": _limits,

@@ -27,7 +27,7 @@ from toolmd._parse.page import CodePlace, Mark, Page, Places
 from toolmd._parse.parameters.schema import read_returns, read_section
 from toolmd._parse.words import SEPARATORS, flow, fold, says_none
 from toolmd._types.approval import either
-from toolmd._types.call_spec import Given, Limits, Rule, Safety
+from toolmd._types.call_spec import ErrorText, Given, Limits, Rule, Safety
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.identity import ANYBODY, Identity
@@ -87,6 +87,7 @@ def parse_tool(
     _check_callers(definition, conditions, said)
     is_repeatable = said.get("read_only", False) or said.get("idempotent", "no") != "no"
     said["limits"] = _limits(definition, conditions, facts, is_repeatable=is_repeatable)
+    said["errors"] = _errors(definition)
     said["when_to_use"] = definition.prose_of("When to use")
     said["examples"] = read_examples(definition, said["parameters"])
     said["sections"] = definition.kept()
@@ -247,6 +248,31 @@ def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
             words.append(block)
     definition.document.keep(section, words, section.parts)
     return tuple(rules)
+
+
+_EXCEPTION = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)`\s*:\s+(.+)", re.DOTALL)
+_CODE = re.compile(r"([a-z][a-z0-9_]{0,63})\s*:\s+(.+)", re.DOTALL)
+
+
+def _errors(definition: Definition) -> tuple[ErrorText, ...]:
+    """Read `` `Exception`: code: message `` bullets; all else in the section is prose."""
+    section = definition.section("Errors")
+    if section is None:
+        return ()
+    found: list[ErrorText] = []
+    words: list[Block] = []
+    for block in section.blocks:
+        items = block.items if isinstance(block, Bullets) else []
+        texts = [_EXCEPTION.fullmatch(flow(item.mark.text).strip()) for item in items]
+        if not texts or not all(texts) or any(item.blocks for item in items):
+            words.append(block)
+            continue
+        for text in filter(None, texts):
+            told = _CODE.fullmatch(text[2])
+            code, message = told.groups() if told else ("tool_error", text[2])
+            found.append(ErrorText(text[1], code, message))
+    definition.document.keep(section, words, section.parts)
+    return tuple(found)
 
 
 def _unread_rule(block: Block) -> Mark | None:

@@ -24,6 +24,22 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class ErrorText:
+    """What a caller reads of an exception that the function raises."""
+
+    exception: str
+    """The name of its class or of a base of it; with the module before it, exactly that one."""
+    code: str
+    message: str
+
+    def fits(self, error: BaseException) -> bool:
+        """Return whether this is the text of an exception."""
+        names = ({one.__qualname__, f"{one.__module__}.{one.__qualname__}"}
+                 for one in type(error).__mro__)  # fmt: skip
+        return any(self.exception in each for each in names)
+
+
+@dataclass(frozen=True)
 class Given:
     """A name under which conditions read the result of a Read Only tool."""
 
@@ -219,6 +235,8 @@ class ToolCallSpec(CallSpec):
     """The conditions between the arguments."""
     safety: Safety = Safety()
     """The conditions that a call must meet before it runs."""
+    errors: tuple[ErrorText, ...] = ()
+    """The texts of the function's exceptions; the first that fits counts."""
     approvals: tuple[Approval, ...] = ()
     """The conditions under which another person must approve a call."""
     limits: Limits = Limits()

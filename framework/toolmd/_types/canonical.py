@@ -58,6 +58,7 @@ def call_spec_json(tool: ToolCallSpec) -> dict[str, Any]:
         "output_schema": tool.returns.json_schema,
         "given": [one.to_dict() for one in tool.given],
         "rules": [asdict(rule) for rule in tool.rules],
+        "errors": [asdict(one) for one in tool.errors],
         "safety": written(tool.safety),
         "approvals": [one.to_dict() for one in tool.approvals],
         "allowed_roles": list(tool.allowed_roles),

@@ -117,7 +117,7 @@ class Replies:
         except NotFoundError:
             raise
         except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's
-            return self._dispatcher.finish_run(call, crashed(call, error))
+            return await self._dispatcher.finish_run(call, crashed(call, error))
 
     async def _take_in_order(
         self, calls: Sequence[Call], on_event: EventListener | None

@@ -498,7 +498,8 @@ class Runs:
     async def _finish(self, call: Call, result: Result, began: float) -> Result:
         """Add what every Result has: the call's id, its duration and the crisis flag."""
         result = result._replace(tool_call_id=call.id, duration_ms=(perf_counter() - began) * 1000)
-        return (await self._project.live.ready_dispatcher()).finish_run(call, result)
+        dispatcher = await self._project.live.ready_dispatcher()
+        return await dispatcher.finish_run(call, result)
 
     begin_sync = sync_of(begin)
     list_sync = sync_of(list)  # noqa: A003 - the method above

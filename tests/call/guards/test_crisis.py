@@ -31,10 +31,11 @@ class Clinic:
         tools.append(tool("read", act, TEXT, read_only=True))
         self.state, self._harness, self._tools = state, harness, tools
 
-    def open(self, words=("mayday",), store="sqlite"):
+    def open(self, words=("mayday",), store="sqlite", ask=None):
         settings = Settings(root=self.state, state=self.state, audit=AuditSettings(enabled=False),
                             safety=SafetySettings(crisis_words=words))  # fmt: skip
-        return self._harness(*self._tools, settings=settings, store=Store(store, self.state))
+        return self._harness(*self._tools, settings=settings, store=Store(store, self.state),
+                             ask_intent=ask)  # fmt: skip
 
 
 @pytest.fixture
@@ -115,3 +116,34 @@ def test_a_store_that_can_not_be_used_denies_the_call(clinic):
     denied = call(desk, "write", **HERE)
     assert (denied.outcome, denied.error.code) == ("denied", "internal_guard_error")
     assert call(desk, "write").success
+
+
+@pytest.mark.parametrize("message", ["The mayday in that film!", "I can't go on."])
+@pytest.mark.parametrize(
+    ("answer", "is_crisis"),
+    [("clear", True), ("unclear", True), ("absent", False), ("sure", True), (KeyError(), True)],
+)
+def test_a_judge_replaces_the_crisis_words(clinic, message, answer, is_crisis):
+    asked = []
+
+    def ask(kind, wanted, call):
+        asked.append((kind, wanted, call.caller.message))
+        if isinstance(answer, Exception):
+            raise answer
+        return [None, answer]
+
+    held = call(clinic.open(ask=ask), "write", message=message, **HERE)
+    assert (held.outcome, held.crisis) == (("review", True) if is_crisis else ("ok", False))
+    assert asked == [("crisis", ("mayday",), message)]
+    assert bool(flagged(clinic.open())) is is_crisis
+
+
+def test_the_crisis_words_decide_where_no_judge_answers(clinic):
+    desk = clinic.open(ask=lambda *_: [None])
+    assert call(desk, "write", message="mayday").crisis
+    assert not call(desk, "write", message="All is well").crisis
+
+
+def test_no_judge_is_asked_in_a_project_without_crisis_words(clinic):
+    desk = clinic.open(words=(), ask=lambda *_: ["clear"])
+    assert not call(desk, "write", message="mayday").crisis

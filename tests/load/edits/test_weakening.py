@@ -26,7 +26,7 @@ HARMLESS = {
     Safety: {"text"},
     ToolSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",
                "implemented_by",
-               "tags", "examples", "sections", "extra", "source"},
+               "tags", "examples", "sections", "extra", "source", "errors"},
     Schema: {"description", "has_default", "default", "from_caller", "unit", "has_example",
              "example", "discriminator", "accepts_handle", "sent_in", "to_model"},
     SkillSpec: {"name", "title", "description", "notes", "when_to_use", "version", "category",

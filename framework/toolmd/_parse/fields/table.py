@@ -152,6 +152,9 @@ TOOL = (
     APPROVAL,
     LIMITS,
     SectionTable(
+        "Errors", "The words for an exception: `` - `KeyError`: no_order: There is no order. ``",
+        children="errors"),
+    SectionTable(
         "Examples", "One `### title` for each example: JSON of the arguments, then of the result.",
         ("Example",), children="examples"),
 )

@@ -53,6 +53,7 @@ _KNOWN = (
     "Safety",
     "Approval",
     "Limits",
+    "Errors",
     "Examples",
 )
 
@@ -73,6 +74,8 @@ def tool_text(spec: ToolSpec) -> str:
     blocks += optional_section("Safety", spec, "\n".join(_lines(spec.safety, SAFETY)))
     blocks += optional_section("Approval", spec, *map(_approval, spec.approvals))
     blocks += optional_section("Limits", spec, "\n".join(_lines(spec.limits, LIMITS)))
+    errors = [f"- {code(one.exception)}: {one.code}: {one.message}" for one in spec.errors]
+    blocks += optional_section("Errors", spec, "\n".join(errors))
     blocks += optional_section("Examples", spec, *map(_example, spec.examples))
     blocks += others(spec, _KNOWN)
     return "\n\n".join(blocks) + "\n"

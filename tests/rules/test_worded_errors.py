@@ -1,0 +1,89 @@
+"""Errors: what a caller reads of the exceptions of plain Python, as the file words it."""
+
+from pathlib import Path
+
+import pytest
+from tests.definitions import Folder, tool
+
+from toolmd import Workspace, parse_tool
+from toolmd._parse import tool_text
+
+ERRORS = """
+## Errors
+
+Each of these comes before anything was done.
+
+- `KeyError`: no_order: There is no such order.
+- `sqlite3.IntegrityError`: taken: Somebody was faster.
+- `Closed`: The shop is closed.
+- `OSError`: shelf: The shelf can't be read: try later.
+
+## Limits
+
+- **Quota**: 1 call per user ever
+"""
+PYTHON = """
+import sqlite3
+
+class Closed(Exception):
+    pass
+
+def find(id):
+    if id == "closed":
+        raise Closed("secret")
+    if id == "shelf":
+        open("/no/such/shelf")
+    if id == "taken":
+        raise sqlite3.IntegrityError("UNIQUE constraint failed: secret")
+    if id == "odd":
+        raise ZeroDivisionError("secret")
+    return {"1": "one"}[id]
+"""
+ID = "### id\n\n- **Type**: string\n- **Required**: true\n\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "message"),
+    [
+        ("2", "no_order", "There is no such order."),
+        ("taken", "taken", "Somebody was faster."),
+        ("closed", "tool_error", "The shop is closed."),
+        ("shelf", "shelf", "The shelf can't be read: try later."),
+        ("odd", "tool_error", "find raised an error; its log reference is "),
+    ],
+)
+def test_an_exception_is_told_in_the_words_of_the_file(
+    tmp_path: Path, given: str, code: str, message: str
+) -> None:
+    folder = Folder(tmp_path)
+    folder.write("tools_md/find.tool.md", tool("find", ID, ERRORS))
+    folder.write("tools_md/find.py", PYTHON)
+    with Workspace.open(tmp_path, overrides={"plugins": []}) as workspace:
+        assert not workspace.diagnostics
+        error = workspace.call_sync("find", {"id": given}, user="ana").error
+        after = workspace.call_sync("find", {"id": "1"}, user="ana")
+
+    assert error is not None
+    assert error.code == code
+    assert error.message.startswith(message)
+    # As after a ToolError, the call is given back; after another exception nobody knows.
+    assert (after.error is None) is (given != "odd")
+
+
+def test_errors_are_written_back_and_prose_stays_prose() -> None:
+    text = tool("find", ID, ERRORS)
+    spec, _ = parse_tool(text, "find.tool.md")
+    assert spec is not None
+    again, _ = parse_tool(tool_text(spec), "find.tool.md")
+    assert again is not None
+    assert [one.exception for one in spec.errors] == [
+        "KeyError", "sqlite3.IntegrityError", "Closed", "OSError"
+    ]  # fmt: skip
+    assert (again.errors, again.hash) == (spec.errors, spec.hash)
+
+    prose = tool("find", ID, "\n## Errors\n\n- `404`: Not found.\n- `KeyError`: Not found.\n")
+    spec, found = parse_tool(prose, "find.tool.md")
+    assert spec is not None
+    assert not found
+    assert spec.errors == ()
+    assert "`404`" in spec.sections["Errors"]

@@ -234,3 +234,26 @@ def test_resources_that_are_provided_to_a_closed_project_are_closed_too(project:
 
     assert snapshot.registry.tools["lend"].binding.load().resources
     assert (project.root / "closed").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "python", "differs"),
+    [
+        ("integer", "5", "a=5", False),
+        ("integer", "5", "a=6", True),
+        ("integer", "5", "a=None", False),
+        ("string", "x", "a='y'", True),
+        ("boolean", "true", "a=1", True),
+    ],
+)
+def test_another_default_in_python_is_reported_and_the_markdowns_counts(
+    project: Project, kind: str, default: str, python: str, *, differs: bool
+) -> None:
+    text = parameter("a", kind, required=False, extra=f"- **Default**: {default}\n")
+    project.tool("one", text, f"def one({python}): ...")
+
+    found = project.inspect("one")
+
+    assert [(one.code, one.severity) for one in found] == (
+        [("parameter-drift", "warning")] if differs else []
+    )

@@ -2,8 +2,10 @@
 
 import ast
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -157,6 +159,7 @@ def bind(bond: Bond, target: str, provides: Callable[[type], bool]) -> Implement
         own = matched.get(parameter.name)
         if own is not None:
             _check_type(bond, parameter, named[own])
+            _check_default(bond, parameter, named[own])
         elif not open_ended:
             _report_lacking(bond, parameter, named)
     taken = set(matched.values())
@@ -261,6 +264,28 @@ def _check_type(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> Non
             return
     if (convert := converter(parameter.shape, annotation)) is not None:
         bond.converters[parameter.name] = convert
+
+
+def _check_default(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> None:
+    """Report a plain default of the function that is not the one of the markdown, which counts."""
+    shape, default = parameter.shape, own.default
+    if not shape.has_default or type(default) not in {str, int, float, bool}:
+        return
+    if type(default) is type(shape.default) and default == shape.default:
+        return
+    if (convert := bond.converters.get(parameter.name)) is not None:
+        with suppress(ValueError):
+            if convert(shape.default) == default:
+                return
+    bond.report(
+        Code.PARAMETER_DRIFT,
+        f"`{parameter.name}` has the Default {json.dumps(shape.default, ensure_ascii=False)} in "
+        f"the markdown, which counts, and `{own.name}` has {default!r} in Python",
+        "write the same value in both, or remove the one in Python",
+        parameter.name,
+        own.name,
+        Severity.WARNING,
+    )
 
 
 def _check_returns(bond: Bond, returns: Schema, signature: inspect.Signature, mode: Mode) -> None:

@@ -139,6 +139,28 @@ def test_a_package_that_is_installed_too_is_loaded_once_from_its_source(tmp_path
     assert [plugin["version"] for plugin in json.loads(listed.stdout)] == ["0.1.0"]
 
 
+def test_a_finding_of_an_installed_package_is_shown_and_fails_no_project(tmp_path: Path) -> None:
+    site, project, shared = (tmp_path / name for name in ("site", "project", "shared"))
+    plugin_folder(site, "", ABSOLUTE)
+    (site / "garden_tools/tools_md/rake.tool.md").write_text(TOOL.replace("None", "- nonsense"))
+    info = site / "garden_tools-0.0.9.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: garden-tools\nVersion: 0.0.9\n")
+    (info / "entry_points.txt").write_text("[toolmd]\ngarden-tools = garden_tools.plugin\n")
+    around = {"PYTHONPATH": str(site), "TOOLMD_LOAD_PLUGINS": "garden-tools"}
+    for folder in (project, shared):
+        folder.mkdir()
+    (project / "toolmd.toml").write_text('tools = ["../shared"]\nskills = []\n')
+
+    checked = typed(project, "check", **around)
+    assert "garden_tools/tools_md/rake.tool.md" in checked.stdout
+    assert "error[" in checked.stdout
+    assert checked.returncode == 0
+
+    (shared / "broken.tool.md").write_text(TOOL.replace("None", "- nonsense"))
+    assert typed(project, "check", **around).returncode == 1
+
+
 def test_a_project_elsewhere_loads_no_plugin_from_a_folder_above_it(tmp_path: Path) -> None:
     plugin_folder(tmp_path, "src/", ABSOLUTE)
     inner = tmp_path / "examples"

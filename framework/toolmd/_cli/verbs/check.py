@@ -2,6 +2,7 @@
 
 import difflib
 import sys
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -57,7 +58,7 @@ def check(
     """Check definitions, their Python, and the steps of skills.
 
     Exit code 1: there are errors or warnings; hints alone, tools without Python, unset variables
-    and the warnings of installed packages exit with 0. Settings can leave out findings
+    and the findings of installed packages exit with 0. Settings can leave out findings
     (`check.ignore`).
 
     With --against, the definitions of a git revision are read, and none of its code is run.
@@ -92,7 +93,8 @@ def check(
         lines += [*(f"note: {printable(note)}" for note in policy.notes), str(policy)]
     if left_out:
         lines.append(f"{counted(left_out, 'finding')} left out by check.ignore.")
-    wrong = any(_fails(d, found.root) for d in found.diagnostics)
+    own = _own_folders(found.root, paths or (), project)
+    wrong = any(_fails(d, found.root, own) for d in found.diagnostics)
     value = [d.to_dict() for d in found.diagnostics]
     notes = [bare] if bare and json else []
     return Answer(value, report or None, lines, ExitCode.FINDINGS if wrong else 0, notes)
@@ -110,16 +112,25 @@ def _is_ignored(one: Diagnostic, ignored: tuple[str, ...]) -> bool:
     return may_be and not {one.code, f"{one.code}:{name}"}.isdisjoint(ignored)
 
 
-def _fails(one: Diagnostic, root: Path) -> bool:
+def _own_folders(root: Path, paths: Iterable[str], project: Path | None) -> list[Path]:
+    """Return the places whose findings are the project's, and not an installed package's."""
+    places = [root, *map(Path, paths)]
+    if project is not None or find_project(Path.cwd().resolve()) is not None:
+        settings = load_settings(project)
+        places += [settings.root / one for one in (*settings.tools, *settings.skills)]
+    return [one.resolve() for one in places]
+
+
+def _fails(one: Diagnostic, root: Path, own: Iterable[Path]) -> bool:
     """Return whether a finding fails the check of a project.
 
     The environment of a deployment sets secrets, and an installed package is not the project's.
     """
-    if one.severity is not Severity.WARNING:
-        return one.severity is Severity.ERROR
     file = (root / one.span.path).resolve()
-    is_foreign = file.is_file() and not file.is_relative_to(root.resolve())
-    return one.code != Code.UNSET_VARIABLE and not is_foreign
+    is_foreign = file.is_file() and not any(file.is_relative_to(place) for place in own)
+    if one.severity is Severity.HINT or is_foreign:
+        return False
+    return one.severity is Severity.ERROR or one.code != Code.UNSET_VARIABLE
 
 
 def _against(revision: str, project: Path | None) -> Any:

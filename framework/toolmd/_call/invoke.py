@@ -447,7 +447,7 @@ class Invoker:
             return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             if not work.is_late and isinstance(error, Exception):
-                error = self._named(error)
+                error = self._reword(error)
             fault, made = error, work.made
             if work.is_late and isinstance(error, TimeoutError | NotSentError):
                 unsent = isinstance(error, NotSentError) or isinstance(
@@ -463,7 +463,7 @@ class Invoker:
                 failed = failed._replace(error=failed.error._replace(had_effect=False))
             return failed._replace(notes=work.notes) if work.notes else failed
 
-    def _named(self, error: Exception) -> Exception:
+    def _reword(self, error: Exception) -> Exception:
         """Return an exception of the function as the file words it."""
         if isinstance(error, ToolmdError):
             return error

@@ -11,7 +11,7 @@ import httpx2
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
 from toolmd._gateway.errors import GONE
-from toolmd._gateway.stdio import readable
+from toolmd._gateway.stdio import repair
 
 _SESSION = "mcp-session-id"
 """The header that names the session of a request."""
@@ -32,8 +32,8 @@ class _Bounded(httpx2.AsyncByteStream):
                 raise httpx2.ReadError(f"the server answered with more than {self._most:,} bytes")
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
-                yield readable(line) + b"\n"
-        yield readable(rest)
+                yield repair(line) + b"\n"
+        yield repair(rest)
 
     async def aclose(self) -> None:
         """Close the body."""

@@ -118,7 +118,7 @@ async def read_answer(
         text = data.decode(encoding)
     except UnicodeError:
         if not is_json and not kind.startswith("text/"):
-            return _file(data, kind)
+            return _build_file(data, kind)
         text = data.decode(encoding, errors="replace")
         note("U+FFFD stands for bytes that are no character.")
     text = hide(text.removeprefix("\ufeff"))
@@ -131,7 +131,7 @@ async def read_answer(
         raise ToolError("The service answered with JSON that can't be read.") from None
 
 
-def _file(data: bytes, kind: str) -> File:
+def _build_file(data: bytes, kind: str) -> File:
     try:
         return File(data, kind)
     except ValueError:

@@ -88,7 +88,7 @@ class ServerProcess:
         while not self.problem and (line := await self._line()) is not None:
             if line.lstrip().startswith(b"{"):
                 try:
-                    message = jsonrpc_message_adapter.validate_json(readable(line), by_name=False)
+                    message = jsonrpc_message_adapter.validate_json(repair(line), by_name=False)
                 except (ValueError, RecursionError):
                     if (message := _error_for(line)) is None:
                         continue
@@ -212,7 +212,7 @@ _HALF = re.compile(
 """A whole surrogate pair, or half of one, as JSON escapes it."""
 
 
-def readable(line: bytes) -> bytes:
+def repair(line: bytes) -> bytes:
     """Return a line of JSON with U+FFFD for bytes and halves that are no character."""
     if b"\\u" in line:
         line = _HALF.sub(lambda found: found[0] if found[2] else found[3] + b"\\ufffd", line)
@@ -225,7 +225,7 @@ def _error_for(line: bytes) -> Any:
 
     try:
         # A number of thousands of digits is no number for Python.
-        message = json.loads(readable(line), parse_int=float)
+        message = json.loads(repair(line), parse_int=float)
         number = message.get("id")
         message["id"] = int(number) if isinstance(number, float) else number
         if "method" in message or not isinstance(number := message.get("id"), str | int):

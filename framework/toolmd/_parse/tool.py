@@ -194,7 +194,7 @@ def _check_callers(
         if fact is None:
             continue
         source = f"caller.{fact}"
-        mark = _first_place(page, source)
+        mark = _find_mark(page, source)
         if conditions.check(mark, source, "Default", any_type=True) and not any(
             fact in program.facts and name.replace("-", "_") in program.names
             for _, program in rules
@@ -208,15 +208,15 @@ def _check_callers(
             fact = min(facts)
             what = f"each caller must have the fact '{fact}', also one with the role of this rule"
             help_ = f"take {fact} out of Requires Context: without it, the rule denies"
-            page.hint(Code.FACT_BESIDE_ROLE, _first_place(page, text), what, help_)
+            page.hint(Code.FACT_BESIDE_ROLE, _find_mark(page, text), what, help_)
     for one in said["approvals"]:
         if one.by == said.get("allowed_roles"):
             what = f"all who may call it may approve it: {either(one.by)}"
             help_ = "it takes two of them; name another role if that is not meant"
-            page.hint(Code.CALLERS_APPROVE, _first_place(page, one.by[0]), what, help_)
+            page.hint(Code.CALLERS_APPROVE, _find_mark(page, one.by[0]), what, help_)
 
 
-def _first_place(page: Page, text: str) -> Mark:
+def _find_mark(page: Page, text: str) -> Mark:
     lines = (n for n, line in enumerate(page.lines, 1) if text in line)
     return page.mark(text, next(lines, 1))
 

@@ -93,7 +93,7 @@ def check(
         lines += [*(f"note: {printable(note)}" for note in policy.notes), str(policy)]
     if left_out:
         lines.append(f"{counted(left_out, 'finding')} left out by check.ignore.")
-    own = _own_folders(found.root, paths or (), project)
+    own = _list_own_folders(found.root, paths or (), project)
     wrong = any(_fails(d, found.root, own) for d in found.diagnostics)
     value = [d.to_dict() for d in found.diagnostics]
     notes = [bare] if bare and json else []
@@ -112,7 +112,7 @@ def _is_ignored(one: Diagnostic, ignored: tuple[str, ...]) -> bool:
     return may_be and not {one.code, f"{one.code}:{name}"}.isdisjoint(ignored)
 
 
-def _own_folders(root: Path, paths: Iterable[str], project: Path | None) -> list[Path]:
+def _list_own_folders(root: Path, paths: Iterable[str], project: Path | None) -> list[Path]:
     """Return the places whose findings are the project's, and not an installed package's."""
     places = [root, *map(Path, paths)]
     if project is not None or find_project(Path.cwd().resolve()) is not None:

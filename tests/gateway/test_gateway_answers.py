@@ -64,7 +64,12 @@ def test_an_answer_that_is_no_result_tells_that_it_came(
 PNG = {"type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png"}
 PICTURE = {"type": "image", "media_type": "image/png", "bytes": 8}
 CUT = "U+FFFD stands for a character that can't be read."
-UNKNOWN = [{"type": "hologram"}, {"type": "text", "text": "b"}, {"type": "hologram"}]
+UNKNOWN = [
+    {"type": "hologram"},
+    {"type": ["x"]},
+    {"type": "text", "text": "b"},
+    {"type": "hologram"},
+]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +80,7 @@ UNKNOWN = [{"type": "hologram"}, {"type": "text", "text": "b"}, {"type": "hologr
         ({"content": [], "structuredContent": {"a\ude00": ["\ud83dx"]}},
          {"a\ufffd": ["\ufffdx"]}, [CUT]),
         ({"content": [{"type": "text", "text": "a"}, *UNKNOWN]}, "a\nb",
-         ["Content of unknown kinds is left out: 2 hologram."]),
+         ["Content of unknown kinds is left out: 2 hologram, 1 ['x']."]),
         ({"content": [PNG, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}, PNG]},
          [{"part": 1, **PICTURE}, "a\nb", {"part": 2, **PICTURE}], []),
         ({"content": [{"type": "text", "text": "a"}, PNG], "structuredContent": {"n": 1}},

@@ -383,8 +383,11 @@ def test_a_markdown_file_with_an_input_schema_in_its_front_matter_is_a_tool() ->
     assert (spec.name, spec.description) == ("look_up", "Look a word up.")
     assert spec.parameters == (Parameter("q", Schema(("string",), max_length=9), required=True),)
     assert spec.safety.requires_confirmation
-    for now, then in (("type: object", "type: &a object"), ("---\nIt", "It")):
-        with pytest.raises(UnreadableSourceError, match="line "):
+    for now, then in (
+        ("type: object", "type: &a object"), ("---\nIt", "It"),
+        ("name: look-up", "when: 2024-13-45"), ("name: look-up", "name: look: up"),
+    ):  # fmt: skip
+        with pytest.raises(UnreadableSourceError, match=r"line |front matter"):
             imported(FRONT.replace(now, then), "mcp")
 
 

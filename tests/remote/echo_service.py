@@ -28,6 +28,7 @@ ODD = {
     "utf16": (JSON, '{"a": "é"}'.encode("utf-16")),
     "bytes": (JSON, b'{"a": "\xff"}'),
     "latin-text": ('text/plain; charset="latin1"', "é".encode("latin-1")),
+    "undefined": (f"{JSON}; charset=undefined", b'{"a": 1}'),
     "broken": (JSON, b'{"a": '),
 }
 

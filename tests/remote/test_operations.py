@@ -323,6 +323,7 @@ BYTES = "U+FFFD stands for bytes that are no character."
         ("latin", {"a": "é"}, []),
         ("unknown", {"a": "é"}, []),
         ("utf16", {"a": "é"}, []),
+        ("undefined", {"a": 1}, []),
         ("bytes", {"a": "\ufffd"}, [BYTES]),
         ("latin-text", "é", []),
         ("image", {"part": 1, "type": "image", "media_type": "image/png", "bytes": 5}, []),

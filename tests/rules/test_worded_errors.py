@@ -11,8 +11,9 @@ from toolmd._parse import tool_text
 ERRORS = """
 ## Errors
 
-Each of these comes before anything was done.
+Some are said in other words.
 
+- `ValueError`: value: A value is wrong.
 - `KeyError`: no_order: There is no such order.
 - `sqlite3.IntegrityError`: taken: Somebody was faster.
 - `Closed`: The shop is closed.
@@ -35,6 +36,8 @@ def find(id):
         open("/no/such/shelf")
     if id == "taken":
         raise sqlite3.IntegrityError("UNIQUE constraint failed: secret")
+    if id == "nan":
+        return {"id": float("nan")}
     if id == "odd":
         raise ZeroDivisionError("secret")
     return {"1": "one"}[id]
@@ -66,8 +69,9 @@ def test_an_exception_is_told_in_the_words_of_the_file(
     assert error is not None
     assert error.code == code
     assert error.message.startswith(message)
-    # As after a ToolError, the call is given back; after another exception nobody knows.
-    assert (after.error is None) is (given != "odd")
+    # Words change no outcome: nobody knows whether there was an effect, so the call counts.
+    assert after.error is not None
+    assert after.error.code == "quota_exceeded"
 
 
 def test_errors_are_written_back_and_prose_stays_prose() -> None:
@@ -77,11 +81,16 @@ def test_errors_are_written_back_and_prose_stays_prose() -> None:
     again, _ = parse_tool(tool_text(spec), "find.tool.md")
     assert again is not None
     assert [one.exception for one in spec.errors] == [
-        "KeyError", "sqlite3.IntegrityError", "Closed", "OSError"
+        "ValueError", "KeyError", "sqlite3.IntegrityError", "Closed", "OSError"
     ]  # fmt: skip
     assert (again.errors, again.hash) == (spec.errors, spec.hash)
 
-    prose = tool("find", ID, "\n## Errors\n\n- `404`: Not found.\n- `KeyError`: Not found.\n")
+    for line in ("- `OSError`: a: Again.", "- `E`: not_allowed: No.", "- KeyError: No."):
+        more = text.replace("- `OSError`", f"{line}\n- `OSError`")
+        spec, found = parse_tool(more, "find.tool.md")
+        assert (spec, [one.code.value for one in found]) == (None, ["unreadable-value"]), line
+
+    prose = tool("find", ID, "\n## Errors\n\n- `404`: Not found.\n- Else: nothing.\n")
     spec, found = parse_tool(prose, "find.tool.md")
     assert spec is not None
     assert not found

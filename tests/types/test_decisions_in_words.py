@@ -13,7 +13,7 @@ YES = [
     "Ja, stimmt", "Sí, está bien", "Oui, merci", "是的", "ok, go ahead",
     "Yes, please log the doctor visit",
     "Yeah, do it please.", "Yes, log it please", "Yes, log it, thank you!", "是的。",
-    "Yes, this is correct", "Yes, log doctor visit 2026-03-01, please",
+    "Yes, this is correct", "Yes, log doctor visit, please", "Yes, date: 2026-03-01",
 ]  # fmt: skip
 NO = [
     "no", "Please don't", "No, don't log it", "No thanks", "cancel",
@@ -26,6 +26,7 @@ NEITHER = [
     "The date was March 2nd", "yesterday", "no idea, what is it?", "Yes, except the date",
     "maybe", "Log it later",
     "", "  ", "yes?", "Yes? Really?", "Is this correct?", "yes \N{THUMBS DOWN SIGN}",
+    "Yes, log doctor visit 2026-03-01",
     "Yes, log 2026-01-03", "Yes, date appointment", "Yes, appointment -2026-03-01",
     "yes, delete my files", "okayish", "No, the second one",
 ]  # fmt: skip

@@ -205,7 +205,7 @@ def test_an_edit_by_an_approver_needs_another_one(shop, tmp_path) -> None:
     told = "refund waits for manager: Refund 400 EUR for order a-1? Do not call it again."
     assert waits.message == told
     assert workspace.confirmations.get_sync(one.id).reason == told
-    assert waits.notes == ("eve changed amount: 500 → 400.",)
+    assert waits.notes == ("The approver changed amount: 500 → 400.",)
     assert code(approve(one.id, user="eve", roles=["manager"])) == "not_allowed"
     assert code(approve(one.id, user="ana", roles=["manager"])) == "not_allowed"
     assert done(tmp_path) == []

@@ -58,7 +58,6 @@ ELSEWHERE = (
     "The server waits for this answer in another process, or not any more. Answer in the console or"
     " the client that made the call, or call the tool again."
 )
-AN_OPERATOR = "An operator"
 NO = "The user said no: do not call it again with the same arguments."
 
 
@@ -473,7 +472,8 @@ class Confirmations:
         assert isinstance(before, Mapping)
         at, verdict = await _check(tool, call)
         call, arguments = at.call, at.arguments
-        whose = "The user" if one.kind == "confirm" else by.get("by") or AN_OPERATOR
+        # The model learns no name; the record has it.
+        whose = "The user" if one.kind == "confirm" else "The approver"
         notes = (*one.notes, *changes(before, arguments, tool.call_spec.parameters, whose))
         runs = call._replace(arguments=arguments, caller=one.call.caller)
         escalated = verdict.action is Action.REVIEW and one.kind != "review"
@@ -518,7 +518,7 @@ class Confirmations:
         if not decision.arguments:
             after = one._replace(approved=(*one.approved, given))
         else:
-            whose = by.get("by") or AN_OPERATOR
+            whose = "The approver"
             after = await self._propose(tool, one, decision.arguments, given, whose)
         if not after.is_approved():
             now = self._clock()

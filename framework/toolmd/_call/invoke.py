@@ -446,8 +446,6 @@ class Invoker:
                 result = self._result(value, work, call, began)
             return result if work.tries is None else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
-            if not work.is_late and isinstance(error, Exception):
-                error = self._reword(error)
             fault, made = error, work.made
             if work.is_late and isinstance(error, TimeoutError | NotSentError):
                 unsent = isinstance(error, NotSentError) or isinstance(
@@ -462,17 +460,6 @@ class Invoker:
             ):
                 failed = failed._replace(error=failed.error._replace(had_effect=False))
             return failed._replace(notes=work.notes) if work.notes else failed
-
-    def _reword(self, error: Exception) -> Exception:
-        """Return an exception of the function as the file words it."""
-        if isinstance(error, ToolmdError):
-            return error
-        for one in self._call_spec.errors:
-            if one.fits(error):
-                worded = ToolError(one.message, code=one.code)
-                worded.__cause__ = error
-                return worded
-        return error
 
     def _result(self, value: Any, work: Work, call: Call, began: float) -> Result:
         """Build the Result of a value. Raises AnswerError for what no result can contain."""
@@ -560,6 +547,9 @@ class Invoker:
                 outcome, failure = self._unreachable(fault, attempts)
             case _:
                 failure = self._crashed(error)
+                worded = (one for one in self._call_spec.errors if one.fits(error))
+                if (words := next(worded, None)) is not None:
+                    failure = Failure(words.code, words.message)
         return Result(
             success=False,
             tool=name,

@@ -67,7 +67,9 @@ def _has_plain_keys(value: Any) -> bool:
 class _Repair:
     """Repairs what JSON can't hold in one value, and keeps the place of each repair."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_written: bool = False) -> None:
+        """With `is_written`, the value was read once: its iterators have ended."""
+        self._is_written = is_written
         self.paths: dict[tuple[str, str], list[str]] = {}
         """The paths by what was there, and by what it became."""
         self._within: set[int] = set()
@@ -126,6 +128,8 @@ class _Repair:
             return whole
         if isinstance(value, list | tuple | set | frozenset):
             return [self.of(item, f"{path}[{at}]") for at, item in enumerate(value)]
+        if isinstance(value, Iterator) and self._is_written:
+            return None
         if isinstance(value, Iterator):
             self._became(path, "an iterator that was read in part", "", "its last items")
             return self.of([*value], path)
@@ -134,11 +138,9 @@ class _Repair:
             if type(plain) is type(value):
                 plain = _ANY.to_python(value, mode="json")
         except _UNWRITABLE:
-            if is_dataclass(value):
-                plain = {field.name: getattr(value, field.name) for field in fields(value)}
-            elif isinstance(value, Mapping) or hasattr(value, "model_dump"):
-                plain = dict(value)
-            else:
+            try:
+                plain = _fields_of(value)
+            except Exception:  # noqa: BLE001 - an object's own code may raise anything
                 return self._became(path, f"an object of the type {type(value).__name__}")
         return self.of(plain, path)
 
@@ -151,6 +153,13 @@ class _Repair:
             name = type(key).__name__
             self._became(path, f"a key of the type {name}", "", "a text")
         return str(name)
+
+
+def _fields_of(value: Any) -> dict[Any, Any]:
+    """Return the fields of an object that can't be written; raises TypeError without any."""
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return dict(value)
 
 
 _NOTHING: tuple[str, dict[str, str] | None, tuple[str, ...]] = ("", None, ())
@@ -211,6 +220,8 @@ class _Written(NamedTuple):
 def _written(value: Any) -> _Written:
     """Return a value as JSON, with its content parts and the repairs."""
     parts, left_out, text = NO_PARTS, tuple[str, ...](), b""
+    if isinstance(value, Iterator):
+        value = [*value]  # Its function may fail in it.
     try:
         text = _ANY.to_json(value)
     except _UNWRITABLE:
@@ -224,7 +235,7 @@ def _written(value: Any) -> _Written:
         # A null may stand in place of NaN.
         if len(text) == written and b"null" not in text:
             return _Written(text)
-    repair = _Repair()
+    repair = _Repair(is_written=bool(text))
     repaired = repair.of(value, "data")
     text = text or _ANY.to_json(repaired)
     return _Written(text, parts, left_out, repair if repair.paths else None)

@@ -77,7 +77,10 @@ def _end_of(text: str, start: int, until: int) -> int:
             if not depth:
                 return at + 1
         at += 1
-    return until
+    # Its braces never close: the words behind it are the reply's.
+    closed = text.find("}]", start, until)
+    line = text.find("\n", start, until)
+    return closed + 1 if closed >= 0 else line if line >= 0 else until
 
 
 def inline(text: str) -> Parsed:
@@ -121,8 +124,11 @@ def _inline_marks(text: str) -> Iterator[_Mark]:
         cut, at = marker.span()
         start = skip(text, at)
         if not text.startswith("{", start):
-            line = text[at:].partition("\n")[0].partition(MARKER)[0]
-            end = skip(text, at + line.find("]"), "]") if "]" in line else at
+            stop = text.find(MARKER, at)
+            stop = len(text) if stop < 0 else stop
+            line = text.find("\n", at, stop)
+            close = text.find("]", at, line if line >= 0 else stop)
+            end = skip(text, close, "]") if close >= 0 else at
             yield _Mark(cut, cut, end, fault=f"write {MARKER}{{…}}] with an object in it")
             at = end
             continue

@@ -1,7 +1,6 @@
 """Open an HTTP client whose answers are bounded, and that stays at one origin."""
 
 import json
-import math
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -18,22 +17,26 @@ _SESSION = "mcp-session-id"
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A body that fails once it is too long; a stream of events has a bound for each event."""
+    """A body that fails once it is too long; a stream of events fails for a line that is."""
 
-    def __init__(self, body: Any, most: float) -> None:
+    def __init__(self, body: Any, most: int, *, is_stream: bool) -> None:
         self._body = body
         self._most = most
+        self._is_stream = is_stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size, rest = 0, b""
+        size, parts = 0, list[bytes]()
         async for chunk in self._body:
+            # A stream of events is bounded line by line.
             size += len(chunk)
+            *lines, rest = chunk.split(b"\n")
+            for line in lines:
+                yield repair(b"".join([*parts, line])) + b"\n"
+                parts, size = [], len(rest) if self._is_stream else size
+            parts.append(rest)
             if size > self._most:
                 raise httpx2.ReadError(f"the server answered with more than {self._most:,} bytes")
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                yield repair(line) + b"\n"
-        yield repair(rest)
+        yield repair(b"".join(parts))
 
     async def aclose(self) -> None:
         """Close the body."""
@@ -54,8 +57,12 @@ class _OneOrigin(httpx2.AsyncHTTPTransport):
             raise httpx2.ConnectError("the server leads to another host, which is not followed")
         response = await super().handle_async_request(request)
         kind = response.headers.get("content-type", "").lower()
+        if response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+            # A few compressed bytes can hold gigabytes; the request asked for none.
+            await response.aclose()
+            raise httpx2.ReadError("the server compressed its answer, which the request forbids")
         is_stream = kind.startswith("text/event-stream")
-        response.stream = _Bounded(response.stream, math.inf if is_stream else self._most)
+        response.stream = _Bounded(response.stream, self._most, is_stream=is_stream)
         return await _answer_of(request, response, kind)
 
 
@@ -115,7 +122,10 @@ def open_bounded_client(url: str, headers: Mapping[str, str], most: int) -> http
     """Return a client for the server at `url`, whose answers have at most `most` bytes each."""
     timeout = httpx2.Timeout(30.0, read=300.0)
     return httpx2.AsyncClient(
-        transport=_OneOrigin(url, most), headers=dict(headers), timeout=timeout, trust_env=False
+        transport=_OneOrigin(url, most),
+        headers={**headers, "accept-encoding": "identity"},
+        timeout=timeout,
+        trust_env=False,
     )
 
 

@@ -112,8 +112,11 @@ def _leave_out_unknown(message: Any) -> None:
     content = result.get("content") if isinstance(result, Mapping) else None
     if not isinstance(result, Mapping) or not isinstance(content, list):
         return
-    kinds = [one.get("type", "text") if isinstance(one, Mapping) else "text" for one in content]
-    if unknown := [str(kind)[:100] for kind in kinds if kind not in KINDS]:
+    kinds = [
+        str(one.get("type", "text") if isinstance(one, Mapping) else "text")[:100]
+        for one in content
+    ]
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
         known = [one for one, kind in zip(content, kinds, strict=True) if kind in KINDS]
         meta = result.get("_meta")
         about = {**(meta if isinstance(meta, Mapping) else {}), LEFT_OUT: unknown}

@@ -119,7 +119,7 @@ async def read_answer(
     except UnicodeError:
         if not is_json and not kind.startswith("text/"):
             return _build_file(data, kind)
-        text = data.decode(encoding, errors="replace")
+        text = data.decode(encoding if encoding[:3] == "utf" else "utf-8", errors="replace")
         note("U+FFFD stands for bytes that are no character.")
     text = hide(text.removeprefix("\ufeff"))
     if not is_json:
@@ -141,12 +141,9 @@ def _build_file(data: bytes, kind: str) -> File:
 
 def _is_encoding(name: str) -> bool:
     try:
-        b"a".decode(name)
-    except UnicodeError:
-        return True
-    except LookupError:
+        return b"a ".decode(name, errors="replace") != ""
+    except (LookupError, UnicodeError):
         return False
-    return True
 
 
 def _whole(digits: str) -> float:

@@ -22,6 +22,8 @@ _MOST_REQUESTS = 100
 _READ_S = 10.0
 """How long a server with so many requests may take to read the next answer."""
 _CHUNK = 64 << 10
+_MOST_DIGITS = 1_000
+"""The digits of a whole number that an answer may have and still be told of."""
 _KEPT_ERRORS = 64 << 10
 """The last bytes of stderr that are kept."""
 _END_S = 2.0
@@ -224,13 +226,13 @@ def _error_for(line: bytes) -> Any:
     from mcp_types import ErrorData, JSONRPCError
 
     try:
-        # A number of thousands of digits is no number for Python.
-        message = json.loads(repair(line), parse_int=float)
-        number = message.get("id")
-        message["id"] = int(number) if isinstance(number, float) else number
+        # Python reads no number of thousands of digits.
+        message = json.loads(
+            repair(line), parse_int=lambda digits: int(digits) if len(digits) < _MOST_DIGITS else 0
+        )
         if "method" in message or not isinstance(number := message.get("id"), str | int):
             return None
-    except (ValueError, RecursionError, TypeError, OverflowError):
+    except (ValueError, RecursionError, TypeError):
         return None
     code, said = (0, "one that can't be read") if "error" in message else (UNREADABLE, "unreadable")
     return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=said))

@@ -76,6 +76,8 @@ class Flattener:
         self.root = root
         self.tell = tell
         self._values = 0
+        self.lost: list[str] = []
+        """What it could not keep of what restricts."""
 
     def flat(self, schema: Any, path: str, seen: tuple[str, ...] = (), depth: int = 0) -> Flat:
         """Return the schema without `$ref`, `allOf`, `const` and `nullable`, at every depth.
@@ -234,8 +236,9 @@ class Flattener:
             if keyword == "type" and {"integer", "number"} <= {*first, *second}:
                 both += [] if "integer" in both else ["integer"]
             if not both:
-                self.tell(path, f"of two `{keyword}` that no value fits the first was taken, "
-                                f"not {shown(two)}")  # fmt: skip
+                said = f"no value fits both `{keyword}` {shown(one)} and {shown(two)}"
+                self.tell(path, f"{said}: the first was taken")
+                self.lost.append(f"{path} {said}")
             return both or one
         if keyword in {*_LEAST, *_MOST} and _are_numbers(one, two):
             return max(one, two) if keyword in _LEAST else min(one, two)

@@ -142,7 +142,7 @@ class SchemaReader:
         self._shapes = 0
         self.rules: list[Rule] = []
         """Conditions over the arguments, for keywords that no field of a parameter can express."""
-        self.lost: list[str] = []
+        self.lost = self._flattener.lost
         """What the source restricts, and neither a field nor a rule does."""
         self.open = False
         """Whether the root allows other arguments explicitly."""

@@ -54,10 +54,13 @@ def _front_matter(text: str, name: str) -> dict[str, Any]:
         if one.severity is Severity.ERROR:
             raise UnreadableSourceError(f"line {one.span.line}: {one.message}")
     block = "\n".join(page.hidden).strip().strip("-")
-    tool = json.loads(json.dumps(yaml.safe_load(block), default=str))  # with dates as texts
-    body = "\n".join(page.lines).strip()
+    try:
+        tool = json.loads(json.dumps(yaml.safe_load(block), default=str))  # with dates as texts
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
+        raise UnreadableSourceError(f"the front matter can't be read: {error}") from None
     if not isinstance(tool, dict):
         return {}
+    body = "\n".join(page.lines).strip()
     about = "\n\n".join(str(one) for one in (tool.get("description"), body) if one)
     return {**tool, "description": about}
 

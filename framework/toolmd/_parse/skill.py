@@ -44,6 +44,13 @@ def parse_skill(
     _allowed(definition, said)
     said["places"] = definition.places
     said["parameters"] = read_section(definition, "Input Schema")
+    for one in said["parameters"]:
+        if one.shape.from_caller is not None:
+            section = definition.section("Input Schema")
+            what = f"the Default of {one.name} can't be a fact of the caller"
+            help_ = "only a parameter of a tool is filled from the caller"
+            mark = definition.document.mark if section is None else section.mark
+            definition.page.error(Code.INVALID_DEFAULT, mark, what, help_)
     said["output"] = _output(definition)
     said["when_to_use"] = definition.prose_of("When to use")
     workflow = definition.section("Workflow")

@@ -35,6 +35,7 @@ from toolmd._types.quota import EVER, OF_A_ZONE, OWN_KEYS, Quota
 from toolmd._types.remote import read_operation
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import ToolSpec
+from toolmd._types.verdict import DENIALS
 from toolmd.errors import did_you_mean
 
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
@@ -193,14 +194,13 @@ def _check_callers(
     for name, fact in [(p.name, p.shape.from_caller) for p in said["parameters"]]:
         if fact is None:
             continue
-        source = f"caller.{fact}"
-        mark = _find_mark(page, source)
+        source, variable = f"caller.{fact}", name.replace("-", "_")
+        mark = _find_mark(definition, "Parameters", source)
         if conditions.check(mark, source, "Default", any_type=True) and not any(
-            fact in program.facts and name.replace("-", "_") in program.names
-            for _, program in rules
+            fact in program.facts and {name, variable} & program.names for _, program in rules
         ):
             what = f"no rule compares {name} with {source}, so a call may name another's"
-            help_ = f"add a rule: `` - `{name} == {source}`: Only your own. ``"
+            help_ = f"add a rule: `` - `{variable} == {source}`: Only your own. ``"
             page.hint(Code.DEFAULT_WITHOUT_RULE, mark, what, help_)
     for text, program in rules:
         facts = program.facts & {*said.get("requires_context", ())}
@@ -208,17 +208,22 @@ def _check_callers(
             fact = min(facts)
             what = f"each caller must have the fact '{fact}', also one with the role of this rule"
             help_ = f"take {fact} out of Requires Context: without it, the rule denies"
-            page.hint(Code.FACT_BESIDE_ROLE, _find_mark(page, text), what, help_)
+            mark = _find_mark(definition, "Rules", text)
+            page.hint(Code.FACT_BESIDE_ROLE, mark, what, help_)
     for one in said["approvals"]:
         if one.by == said.get("allowed_roles"):
             what = f"all who may call it may approve it: {either(one.by)}"
             help_ = "it takes two of them; name another role if that is not meant"
-            page.hint(Code.CALLERS_APPROVE, _find_mark(page, one.by[0]), what, help_)
+            mark = _find_mark(definition, "Approval", one.by[0])
+            page.hint(Code.CALLERS_APPROVE, mark, what, help_)
 
 
-def _find_mark(page: Page, text: str) -> Mark:
-    lines = (n for n, line in enumerate(page.lines, 1) if text in line)
-    return page.mark(text, next(lines, 1))
+def _find_mark(definition: Definition, section: str, text: str) -> Mark:
+    """Return the first place of a text in a section."""
+    page, known = definition.page, definition.section(section)
+    start = 1 if known is None else known.mark.line
+    lines = (n for n, line in enumerate(page.lines, 1) if n >= start and text in line)
+    return page.mark(text, next(lines, start))
 
 
 def _rules(definition: Definition, conditions: _Conditions) -> tuple[Rule, ...]:
@@ -264,12 +269,21 @@ def _errors(definition: Definition) -> tuple[ErrorText, ...]:
     for block in section.blocks:
         items = block.items if isinstance(block, Bullets) else []
         texts = [_EXCEPTION.fullmatch(flow(item.mark.text).strip()) for item in items]
-        if not texts or not all(texts) or any(item.blocks for item in items):
+        if not any(texts):
             words.append(block)
             continue
-        for text in filter(None, texts):
+        for item, text in zip(items, texts, strict=True):
+            if text is None or item.blocks or text[1] in {one.exception for one in found}:
+                what = "this bullet words no exception, or one that is worded above"
+                help_ = "write `` - `KeyError`: no_order: There is no such order. ``"
+                definition.page.error(Code.UNREADABLE_VALUE, item.mark, what, help_)
+                continue
             told = _CODE.fullmatch(text[2])
             code, message = told.groups() if told else ("tool_error", text[2])
+            if code in DENIALS:
+                what = f"{code} is the code of a denial, and this call has run"
+                help_ = "take a code of your own"
+                definition.page.error(Code.UNREADABLE_VALUE, item.mark, what, help_)
             found.append(ErrorText(text[1], code, message))
     definition.document.keep(section, words, section.parts)
     return tuple(found)

@@ -65,9 +65,12 @@ class Decision(NamedTuple):
             if found is None:
                 continue
             rest = _words(re.sub(rf"\b(?:{_POLITE})(?![\w'])", " ", plain[found.end() :]))
-            asked = iter(_words(question.casefold()))
-            # As `in` goes on in an iterator, the words must have the order of the question.
-            repeats = all(word in asked for word in rest if word not in _REST)
+            # A yes that leaves out words between two others may mean a part of the question.
+            said, asked = (
+                f" {' '.join(word for word in each if word not in _REST)} "
+                for each in (rest, _words(question.casefold()))
+            )
+            repeats = not said.strip() or said in asked
             if not rest or (question and repeats and _BUT.isdisjoint(rest)):
                 return decision
         return None

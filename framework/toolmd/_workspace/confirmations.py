@@ -406,7 +406,7 @@ class StoreChanges:
         changes += [
             _told(one, "escalated", now[one])
             for one in now.keys() & before.keys()
-            if before[one].roles is not None and before[one].roles != now[one].roles
+            if before[one].grew_to(now[one])
         ]
         return changes + await off_loop(self._changed_runs)
 
@@ -432,6 +432,10 @@ class _Waiting(NamedTuple):
     user: str | None
     roles: frozenset[str] | None = None
     """The roles that may approve it; None before the first look."""
+
+    def grew_to(self, later: "_Waiting") -> bool:
+        """Return whether further roles may approve it later."""
+        return self.roles is not None and later.roles is not None and self.roles < later.roles
 
     @classmethod
     def of(cls, one: Confirmation, now: float) -> "_Waiting":

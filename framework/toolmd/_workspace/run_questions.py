@@ -2,13 +2,12 @@
 
 import heapq
 import inspect
-import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, Literal
 
 from toolmd._call.arguments import Rules, mismatch
-from toolmd._call.confirmations import AN_OPERATOR, NOT_YOURS
+from toolmd._call.confirmations import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.result import answer_of
 from toolmd._call.threads import AROUND
@@ -24,6 +23,7 @@ from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
 from toolmd._validation.redact import HIDDEN, Secrets, changes, redacted
+from toolmd._validation.strict_json import JsonError, read_json
 
 SOME = 100
 """How many questions are read at once."""
@@ -95,7 +95,7 @@ class Questions:
         except CallDenied as denial:
             return denial.failure
         edits = {**before, **answer.arguments} if before else before
-        whose = "The user" if own or question.kind != "review" else answer.by or AN_OPERATOR
+        whose = "The user" if own or question.kind != "review" else "The approver"
         return words or changes(before, edits, asked.parameters, whose)
 
     def _check_outcome(self, question: Question, answer: Answer) -> Failure | None:
@@ -109,11 +109,10 @@ class Questions:
             return Failure("invalid_arguments", message) if question.saves is not None else None
         asked = _subject(question, self.orders([question.run_id])[question.run_id])
         try:
-            value = json.loads(said)
-        except ValueError as error:
-            return Failure(
-                "invalid_arguments", f"The result of {question.tool} is no JSON: {error}."
-            )
+            value = read_json(said)
+        except JsonError as error:
+            message = f"The result of {question.tool} is not valid JSON: {error}."
+            return Failure("invalid_arguments", message)
         notes: tuple[str, ...] = ()
         if isinstance(asked, ToolSpec):
             notes = answer_of(asked.name, asked.returns)(value, None, 0.0).notes
@@ -161,8 +160,9 @@ def waits(call: Call, ended: SkillResult, pending: tuple[Confirmation, ...]) -> 
 def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer | None]]:
     """Return a coroutine function that asks a person through the host's `ask`.
 
-    It asks the run's own user, so a review stays open for somebody else. So does a question that
-    needs the result of an interrupted call. `by` is the person's name, where the host knows it.
+    It asks the run's own user, so a review stays open for somebody else. A question that needs the
+    result of an interrupted call stays open, too. `by` is the person's name, where the host knows
+    it.
     """
 
     async def asked(question: Question) -> Answer | None:

@@ -223,7 +223,7 @@ class _Checks:
         found = None if entry is None else FROM_CALLER.fullmatch(_value_text(entry).strip())
         if found is None or entry is None:
             return shape
-        if self.role != "parameter" or not self.page.path.endswith(".tool.md"):
+        if self.role != "parameter":
             what = f"the Default of {self.where} can't be a fact of the caller"
             help_ = "only a whole parameter of a tool can be filled from the caller"
             self.wrong(Code.INVALID_DEFAULT, entry.value, what, help_)

@@ -129,7 +129,7 @@ def toolmd_intent(
         wanted: The tool's Intent Keywords, the texts of the value, or the crisis words.
         messages: The user's messages of the conversation since the last executed call, the newest
             last.
-        call: The call, with its validated arguments not filled in.
+        call: The call. Its arguments are validated, and lack the defaults.
 
     Returns:
         `clear` lets the call go on, `unclear` asks a person, and `absent` denies it unless a person

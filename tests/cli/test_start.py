@@ -113,3 +113,13 @@ def test_completion_imports_nothing_heavy(tmp_path) -> None:
     assert "export" in done.stdout
     modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert FORBIDDEN["--help"] & modules == set()
+
+
+def test_a_file_without_front_matter_needs_no_yaml(tmp_path):
+    script = (
+        "import json, sys\n"
+        "from toolmd._parse import parse_tool\n"
+        "parse_tool('# Act\\n\\nActs.\\n', 'act.tool.md')\n"
+        "print(json.dumps([0, sorted(sys.modules)]), file=sys.__stderr__)\n"
+    )
+    assert "yaml" not in imported(tmp_path, script=script)

@@ -45,6 +45,12 @@ def test_a_sunday_a_closed_day_and_a_full_evening_have_no_openings(clinic):
     assert clinic.calendar.openings(THURSDAY, "afternoon", 4) != []
 
 
+def test_a_second_lookup_of_a_day_does_not_wait_for_a_writer(clinic):
+    first = clinic.calendar.openings(WEDNESDAY, "morning", 1)
+    with clinic.database.writing():
+        assert clinic.calendar.openings(WEDNESDAY, "morning", 1) == first
+
+
 def test_a_time_is_offered_only_where_every_child_has_a_chair(clinic):
     at = datetime.fromisoformat("2026-03-04T09:00")
     clinic.bookings.book("P-1001", ["Mia", "Leo"], at, "exam")

@@ -66,10 +66,11 @@ def test_the_outbox_shows_what_was_texted(environment):
     )
 
 
-def test_an_invalid_clock_setting_is_reported(environment):
-    status, _, said = typed(environment | {NOW: "noon"}, "clinic", "outbox")
+@pytest.mark.parametrize("now", ["noon", "2026-03-02T08:00Z"])
+def test_an_invalid_clock_setting_is_reported(environment, now):
+    status, _, said = typed(environment | {NOW: now}, "clinic", "outbox")
     assert status == 2
-    assert "CLINIC_NOW='noon'" in said
+    assert f"CLINIC_NOW='{now}'" in said
 
 
 def test_the_insurer_answers_until_it_is_stopped(environment):

@@ -84,6 +84,24 @@ def test_a_remark_in_brackets_is_reported_and_no_part_of_the_value(text, value):
 
 
 @pytest.mark.parametrize(
+    ("line", "values", "remarks"),
+    [
+        ("a (one), b (two)", ("a", "b"), 2),
+        ("a, b (two)", ("a", "b"), 1),
+        ('a, "b (two)"', ("a", "b (two)"), 0),
+        ("`a` (one), `b` (two)", ("a", "b"), None),
+        ("\n  - a (one)\n  - b", ("a", "b"), 1),
+    ],
+)
+def test_each_value_of_an_enum_may_have_a_remark(line, values, remarks):
+    spec, found = read(with_field(f"- **Enum**: {line}"))
+    assert spec is not None, found
+    assert spec.parameters[0].shape.enum == values
+    if remarks is not None:
+        assert ["is a remark" in d.message for d in found] == [True] * remarks
+
+
+@pytest.mark.parametrize(
     ("written", "read_as", "reported"),
     [
         ("YYYY-MM-DD", "date", ""),

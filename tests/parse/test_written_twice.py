@@ -10,7 +10,7 @@ from tests.parse.test_remarks import (
     with_section,
 )
 
-from toolmd._parse import format_text, parse_skill, skill_text
+from toolmd._parse import format_text, parse_skill, parse_tool, skill_text
 from toolmd._skills.check import check_skill
 from toolmd._types.approval import Escalation
 
@@ -61,6 +61,31 @@ def test_a_field_that_is_written_twice_with_two_values_is_an_error(text, differ)
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        with_section("Safety", "**Confirm When**: `a == 'A'`", "**Confirm When**: `a == 'a'`"),
+        with_section("Safety", "**Crisis When**: `a == 'b-c'`", "**Escalate When**: `a == 'b_c'`"),
+        with_field("- **Pattern**: `[A-Z]+`\n- **Pattern**: `[a-z]+`"),
+        "---\nimplemented_by: mcp srv get-x\n---\n"
+        + with_metadata("- **Implemented By**: mcp srv get_x"),
+    ],
+)
+def test_two_values_that_differ_in_case_or_hyphens_are_an_error(text):
+    spec, found = read(text)
+    assert spec is None
+    assert {d.code.value for d in found} & {"duplicate-field", "conflict"}
+
+
+def test_a_name_may_be_written_twice_in_kebab_and_snake_case():
+    text = tool("get_x", "None").replace("- **Category**", "- **Name**: get-x\n- **Category**")
+    spec, found = parse_tool(text, "get-x.tool.md")
+    assert spec is not None, found
+    front, found = parse_tool(f"---\nname: get-x\n---\n{tool('get_x', 'None')}", "get-x.tool.md")
+    assert front is not None, found
+    assert spec.name == front.name == "get_x"
+
+
 def test_escalate_may_be_repeated_in_an_approval_and_in_a_step():
     lines = "**Escalate**: after 4 hours to a", "**Escalate**: after 2 hours to b"
     spec, found = read(with_section("Approval", "**When**: always", "**By**: boss", *lines))
@@ -91,7 +116,10 @@ def test_a_conflict_with_allowed_roles_stands_at_requires_auth():
     [
         ("0 calls per user per day", "write `3 calls per user per day`"),
         ("1,000 calls per user per day", "write `1000 calls per user per day`"),
-        ("1.000 calls per user per day", "calls are whole"),
+        ("1.000 calls per user per day", "calls are whole: write 1 or 1000"),
+        ("3.0 calls per user per day", "calls are whole: write 3"),
+        ("2.5 calls per user per day", "calls are whole: for a sum"),
+        ("3 calls per via per day", "write ``per `caller.via` ``"),
     ],
 )
 def test_the_help_of_a_quota_is_a_quota_that_can_be_read(quota, help_):

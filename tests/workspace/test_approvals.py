@@ -420,13 +420,14 @@ def test_the_callers_own_text_stands_before_the_arguments(shop) -> None:
 @pytest.mark.parametrize(
     ("approval", "safety", "why"),
     [
-        (MANAGER, "", " It asks because `amount > 100`."),
-        (TWO, "", " It asks because `amount > 100`."),
+        (MANAGER, "", " A person decides because the condition `amount > 100` holds."),
+        (TWO, "", " A person decides because the condition `amount > 100` holds."),
         (MANAGER.replace("`amount > 100`", "always"), "", ""),
-        ("", "- **Confirm When**: `amount > 100`\n", " It asks because `amount > 100`."),
+        ("", "- **Confirm When**: `amount > 100`\n",
+         " A person decides because the condition `amount > 100` holds."),
         ("", "- **Confirm When**: `amount > 100`\n- **Sensitivity**: critical\n", ""),
         ("", "- **Confirm When**: `caller.user > 'a'`\n",
-         " It asks because `caller.user > 'a'` can't be computed."),
+         " A person decides because the condition `caller.user > 'a'` can't be computed."),
         ("", "- **Requires Confirmation**: yes\n", ""),
     ],
 )  # fmt: skip
@@ -438,7 +439,10 @@ def test_the_question_names_the_condition_that_held(shop, approval, safety, why)
 
 def test_the_question_names_each_condition_that_held(shop) -> None:
     prompt = ask(shop(TWO), 5000).confirmation.prompt
-    assert "order_id: a-1. It asks because `amount > 100` and `amount > 1000`. Is" in prompt
+    assert (
+        "order_id: a-1. A person decides because the condition `amount > 100` holds"
+        " and the condition `amount > 1000` holds. Is"
+    ) in prompt
 
 
 def test_the_condition_is_named_when_the_approver_is_asked_after_the_caller(shop) -> None:

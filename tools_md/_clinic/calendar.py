@@ -42,8 +42,8 @@ class Calendar:
         now = self._clock.now()
         require_open(day, now.date())
         begins, ends = TIME_RANGES[time_range]
-        with self._database.writing() as db:
-            lay_out(db, day)
+        self._lay_out(day)
+        with self._database.reading() as db:
             rows = db.execute(
                 "SELECT starts_at, count(*) AS free FROM slot LEFT JOIN seat "
                 "USING (starts_at, chair) "
@@ -61,6 +61,16 @@ class Calendar:
             for row in rows
             if row["starts_at"] not in busy and row["starts_at"] > now.isoformat()
         ]
+
+    def _lay_out(self, day: date) -> None:
+        """Write the day's slots unless they exist; only the first lookup takes the write lock."""
+        with self._database.reading() as db:
+            known = db.execute(
+                "SELECT 1 FROM open_day WHERE day = ?", (day.isoformat(),)
+            ).fetchone()
+        if known is None:
+            with self._database.writing() as db:
+                lay_out(db, day)
 
     def why_none(self, day: date, time_range: str, children: int) -> str:
         """Return why a part of a day has no time for so many children."""

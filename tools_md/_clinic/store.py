@@ -1,7 +1,7 @@
 """Open the clinic: one database with its services, by the settings and the environment."""
 
 import os
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -61,10 +61,11 @@ def open_clinic(settings: Settings) -> Clinic:
     stopped = os.environ.get(NOW)
     if not stopped:
         return Clinic(settings.state / FILE, Clock())
+    message = f"{NOW}={stopped!r} is not a valid time: write 2026-03-02T08:00"
     try:
         at = datetime.fromisoformat(stopped)
     except ValueError:
-        at = datetime.now(UTC)
+        raise ConfigError(message) from None
     if at.tzinfo is not None:
-        raise ConfigError(f"{NOW}={stopped!r} is not a valid time: write 2026-03-02T08:00")
+        raise ConfigError(message)
     return Clinic(settings.state / FILE, StoppedClock(at))

@@ -81,7 +81,8 @@ class Approvals:
             now: The time.
 
         Returns:
-            Such as ` It asks because `amount > 100`.`; empty where every call waits.
+            Such as ` A person decides because the condition `amount > 100` holds.`; empty where
+            every call waits.
         """
         whens = [self._groups[one.number][0].when for one in opened if one.number >= 0]
         sources = whens if opened else [self._confirm_when]
@@ -89,9 +90,9 @@ class Approvals:
         for source in dict.fromkeys(sources):
             if source is not None and source != ALWAYS:
                 value = _value(self._program(source), values, now)
-                lacks = "" if value is True else " can't be computed"
-                reasons += [f"`{source}`{lacks}"] if value is not False else []
-        return f" It asks because {' and '.join(reasons)}." if reasons else ""
+                state = "holds" if value is True else "can't be computed"
+                reasons += [f"the condition `{source}` {state}"] if value is not False else []
+        return f" A person decides because {' and '.join(reasons)}." if reasons else ""
 
     def expires_s(self, opened: tuple[OpenApproval, ...]) -> float | None:
         """Return how long a call waits for these approvals, in seconds; None for no limit."""

@@ -314,7 +314,7 @@ def serve_plan(
 
         async def end() -> None:
             if not is_worker:
-                err("ends when the calls in flight have; a second signal ends at once")
+                err("ends after the running calls; a second signal ends at once")
             source.feed.close()
             mcp.close()
             await resuming.stop(settings.drain_timeout)

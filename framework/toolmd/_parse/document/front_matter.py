@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-
-import yaml
+from typing import TYPE_CHECKING
 
 from toolmd._parse.blocks import Node
 from toolmd._parse.page import Mark, Page
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Edit
+
+if TYPE_CHECKING:
+    import yaml
 
 _TOML = "+++"
 _FENCES = {"---": ("---", "..."), _TOML: (_TOML,)}
@@ -57,7 +59,6 @@ def front_comments(page: Page) -> list[str]:
     block = [line for line in block if line.strip() and line.rstrip() not in _FENCES]
     if not any("#" in line for line in block):
         return []
-
     for lines in (block, [line for line, _ in _quoted(block)]):
         try:
             return comments(lines)
@@ -87,8 +88,6 @@ def _parse(page: Page, block: list[str]) -> FrontMatter:
     if text.count("[") + text.count("{") > MAX_BRACKETS:
         _report(page, block, f"it has more than {MAX_BRACKETS} lists and maps")
         return FrontMatter()
-    # Most files have no front matter, and importing YAML takes some milliseconds.
-
     try:
         return FrontMatter(*compose(block))
     except UnreadableError as error:
@@ -134,13 +133,12 @@ def _report(page: Page, block: list[str], why: str, line: int = 1, column: int =
 
 MAX_DEPTH = 8
 """The depth to which maps and lists may nest."""
-_ELSEWHERE = (yaml.AnchorToken, yaml.AliasToken, yaml.TagToken)
 
 
 class UnreadableError(Exception):
     """The block is not YAML, or contains unsupported YAML; counts lines and columns from 1."""
 
-    def __init__(self, message: str, mark: yaml.Mark | None = None) -> None:
+    def __init__(self, message: str, mark: "yaml.Mark | None" = None) -> None:
         super().__init__(message)
         self.line, self.column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
 
@@ -154,10 +152,12 @@ def compose(block: Sequence[str]) -> tuple[list[Node], list[tuple[Mark, object]]
     Raises:
         UnreadableError: the block is not YAML, or contains unsupported YAML.
     """
+    import yaml  # most files have no front matter
+
     text = "\n".join(block)
     try:
         for token in yaml.scan(text, Loader=yaml.SafeLoader):
-            if isinstance(token, _ELSEWHERE):
+            if isinstance(token, yaml.AnchorToken | yaml.AliasToken | yaml.TagToken):
                 raise UnreadableError("anchors, aliases and tags are not read", token.start_mark)
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -182,8 +182,10 @@ def compose(block: Sequence[str]) -> tuple[list[Node], list[tuple[Mark, object]]
     return entries, nested
 
 
-def _pairs(node: yaml.MappingNode) -> Iterator[tuple[Mark, yaml.Node]]:
+def _pairs(node: "yaml.MappingNode") -> "Iterator[tuple[Mark, yaml.Node]]":
     """Yield the keys of a map with their values; each key is a word that is written once."""
+    import yaml
+
     seen: set[str] = set()
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
@@ -196,12 +198,14 @@ def _pairs(node: yaml.MappingNode) -> Iterator[tuple[Mark, yaml.Node]]:
         yield _mark(key), value
 
 
-def _mark(node: yaml.ScalarNode) -> Mark:
+def _mark(node: "yaml.ScalarNode") -> Mark:
     """Return a scalar at its place in the file, whose first line is the opening `---`."""
     return Mark(node.value, node.start_mark.line + 2, node.start_mark.column + 1)
 
 
-def _data(node: yaml.Node, depth: int) -> object:
+def _data(node: "yaml.Node", depth: int) -> object:
+    import yaml
+
     if depth > MAX_DEPTH:
         raise UnreadableError(f"it nests deeper than {MAX_DEPTH}", node.start_mark)
     if isinstance(node, yaml.SequenceNode):
@@ -213,6 +217,8 @@ def _data(node: yaml.Node, depth: int) -> object:
 
 def comments(block: Sequence[str]) -> list[str]:
     """Return the text of each comment; raise UnreadableError for invalid YAML."""
+    import yaml
+
     ends: dict[int, int] = {}
     try:
         for token in yaml.scan("\n".join(block), Loader=yaml.SafeLoader):

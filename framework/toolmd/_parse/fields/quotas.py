@@ -14,13 +14,15 @@ from toolmd._types.field import Row
 from toolmd._types.quota import EVER, OWN_KEYS, ROLLING, UNITS, Quota
 
 _TOKEN = re.compile(r"`[^`]*`|[^\s`]+")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(\.\d{3})+")
+"""A number whose points may separate thousands, as in German."""
 _PER = frozenset(("per", "a", "an", "each", "every"))
 _NO_KEYS = {
     "role": "a user may have several roles: write `per user`",
     "roles": "a user may have several roles: write `per user`",
     "caller": "write `per user`, or `per project` for all callers together",
     "token": "write `per user`, or `per project` for all callers together",
-    "via": "write `per `caller.via``, with an expression in backticks",
+    "via": "write ``per `caller.via` ``, with the expression in backticks",
     "tool": "write `per project`: a Quota counts the calls of its tool",
 }
 MOST_ROLLING = 10_000
@@ -66,9 +68,14 @@ def read_quota(text: str) -> Quota:
     if any(token.endswith(",") for token in tokens):
         raise Unread("write each quota as a nested bullet")
     amount = int(number) if number == int(number) else number
+    written = tokens[0]
     when, tokens = _when(tokens[1:])
     of, tokens = _subject(tokens)
     if not of and not isinstance(number, int):
+        if isinstance(amount, int):
+            grouped = _GROUPED.fullmatch(written)
+            other = f" or {written.replace('.', '')}" if grouped else ""
+            raise Unread(f"calls are whole: write {amount}{other}")
         raise Unread("calls are whole: for a sum write `2.5 of PARAMETER per user per day`")
     what = f"{amount} of {of}" if of else f"{amount} {'call' if amount == 1 else 'calls'}"
     keys, window, seconds = _keys_and_window(tokens, what)

@@ -254,17 +254,23 @@ def report_twice(page: Page, fields: Fields) -> None:
 
 
 def is_same(*entries: tuple[Row, Node]) -> bool:
-    """Return whether two entries mean the same: `true` and `yes` do, `1.1` and `1.10` don't."""
+    """Return whether two entries mean the same.
+
+    `true` and `yes` do. `1.1` and `1.10` don't. Expressions and patterns that differ in case
+    don't, either.
+    """
     try:
         one, other = (_read(Page("", []), row, entry, READERS[row.kind]) for row, entry in entries)
     except (Unread, KeyError):  # a value that can't be read is reported where fields are read
         (_, a), (_, b) = entries
         return a.text == b.text and not a.blocks and not b.blocks
-    if isinstance(one, str) and isinstance(other, str):
-        return one.replace("-", "_").casefold() == other.replace("-", "_").casefold()
+    if all(row.kind in _FOLDED for row, _ in entries):
+        return bool(one.replace("-", "_").casefold() == other.replace("-", "_").casefold())
     return bool(one == other)
 
 
+_FOLDED = frozenset(("word", "identifier"))
+"""The kinds in which `get-x` and `Get_X` mean the same."""
 _TEXTS = frozenset(("text", "line", "prose"))
 _WORDS = frozenset(("word", "identifier", "format", "phrase"))
 

@@ -444,12 +444,7 @@ def _words(page: Page, entry: Node) -> list[tuple[Mark, str]]:
     """Return each value of an enum with the note next to it."""
     words: list[tuple[Mark, str]] = []
     column = entry.value.column
-    value, remark = without_remark(entry.value)
-    if remark.text and scalars.listed(value.text) and "`" not in value.text.split()[-1]:
-        report_remark(page, remark)
-    else:
-        value = entry.value
-    text = flow(value.text)
+    text = flow(entry.value.text)
     if text.lower().startswith(("one of:", "one of ")):
         text = text[len("one of ") :]
     listed = scalars.listed(text)
@@ -463,18 +458,26 @@ def _words(page: Page, entry: Node) -> list[tuple[Mark, str]]:
     for word in listed:
         mark = page.mark(word, entry.value.line, column)
         column = mark.column + len(word) if mark.column >= column else column
-        words.append(_noted(mark))
+        words.append(_noted(page, mark))
     for item in entry.items:
         pair = split(item.mark)
         is_pair = pair is not None and (pair.marked or (pair.value.text and " " in item.mark.text))
-        words.append((pair.key, flow(pair.value.text)) if is_pair and pair else _noted(item.mark))
+        words.append(
+            (pair.key, flow(pair.value.text)) if is_pair and pair else _noted(page, item.mark)
+        )
     return words
 
 
-def _noted(mark: Mark) -> tuple[Mark, str]:
-    """Split `` `full` (with dinner) `` into the value and its note."""
+def _noted(page: Page, mark: Mark) -> tuple[Mark, str]:
+    """Split `` `full` (with dinner) `` into the value and its note.
+
+    A remark behind a value without backticks is reported and dropped, as in other lists.
+    """
     end = mark.text.find("`", 1)
     behind = mark.text[end + 1 :].strip()
     if not mark.text.startswith("`") or not (behind.startswith("(") and behind.endswith(")")):
-        return mark, ""
+        bare, remark = without_remark(mark)
+        if remark.text:
+            report_remark(page, remark)
+        return bare, ""
     return mark.at(0, end + 1), behind[1:-1].strip()

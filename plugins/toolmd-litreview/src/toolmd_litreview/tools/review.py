@@ -160,8 +160,8 @@ async def prisma_check(
 ) -> dict[str, Any]:
     """Ask the model once; the result follows from the missing items."""
     cluster = await asyncio.to_thread(library.cluster, context.user, cluster_id)
-    material = await asyncio.to_thread(record, library, context.user, cluster)
-    missing = missing_items(await model.answer(context.http, PRISMA_TASK, material))
+    written = await asyncio.to_thread(record, library, context.user, cluster)
+    missing = missing_items(await model.answer(context.http, PRISMA_TASK, written))
     return {"compliant": not missing, "missing_items": missing}
 
 

@@ -255,7 +255,9 @@ def pending(
 def _row(one: Any) -> tuple[str, ...]:
     until = "-"
     if one.to_dict().get("expires"):
-        until = f"{dt.datetime.fromtimestamp(one.expires).astimezone():%H:%M:%S}"
+        end = dt.datetime.fromtimestamp(one.expires).astimezone()
+        is_today = end.date() == dt.datetime.now().astimezone().date()
+        until = f"{end:%H:%M:%S}" if is_today else f"{end:%Y-%m-%d %H:%M}"
     kind = {"confirm": "a yes", "review": "review"}[one.kind]
     if one.kind == "review" and one.approvals:
         kind = ", ".join(dict.fromkeys(each.whose for each in one.approvals))

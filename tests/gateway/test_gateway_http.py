@@ -1,6 +1,7 @@
 """A server that runs already is called over HTTP, in both eras of the protocol."""
 
 import asyncio
+import os
 import socket
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from tests import warm_python
 
 PROGRAM = """
 import os, sys
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 
 server = MCPServer("far")
 
@@ -25,6 +26,12 @@ def echo(text: str = "") -> dict[str, str]:
     if text == "die":
         os._exit(1)
     return {"echo": text}
+
+@server.tool()
+def whose(ctx: Context) -> dict[str, str]:
+    "Return who calls."
+    value = ctx.request_context.request.headers["x-user"]
+    return {"user": value.encode("latin-1").decode()}
 
 server.run("streamable-http", port=int(sys.argv[1]))
 """
@@ -112,3 +119,33 @@ def test_a_server_that_is_not_there_is_told(project: Guarded, far: Far) -> None:
     assert result.api_offline
     assert result.error is not None
     assert "Nothing was sent" in result.error.message
+
+
+def test_a_header_contains_the_user_as_utf8(project: Guarded, far: Far) -> None:
+    project.add("whose")
+    table = f'[servers.plain]\nurl = "http://127.0.0.1:{far.port}/mcp"\n'
+    table += 'headers = {X-User = "$TOOLMD_USER"}\n'
+    (project.root / "toolmd.toml").write_text(table, encoding="utf-8")
+    with project.open() as workspace:
+        users = [
+            workspace.call_sync("whose", {}, user=user).data["user"]
+            for user in ("ana", "Zoë", "Анна")
+        ]
+
+    assert users == ["ana", "Zoë", "Анна"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a variable is always a text")
+def test_a_header_that_is_no_utf8_names_itself(
+    project: Guarded, far: Far, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAR_KEY", os.fsdecode(b"key-\xff"))
+    table = f'[servers.plain]\nurl = "http://127.0.0.1:{far.port}/mcp"\n'
+    table += 'headers = {X-Key = "$FAR_KEY"}\n'
+    (project.root / "toolmd.toml").write_text(table, encoding="utf-8")
+    with project.open() as workspace:
+        result = called(workspace, "echo", text="one")
+
+    assert result.outcome == "failed"
+    assert result.error is not None
+    assert "the header X-Key can't be encoded as UTF-8" in result.error.message

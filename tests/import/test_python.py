@@ -290,6 +290,19 @@ def test_a_section_that_can_not_be_read_is_kept_whole(tmp_path: Path) -> None:
     assert any("a section of the docstring is kept whole" in note for note in notes)
 
 
+@pytest.mark.parametrize("mark", [":", "@"], ids=["sphinx", "epydoc"])
+def test_a_type_is_kept_where_its_parameter_has_no_description(tmp_path: Path, mark: str) -> None:
+    fields = ("param a: The size.", "type a: int", "type b: int or None, never negative")
+    doc = "\n    ".join(("Do.\n", *(mark + field for field in fields)))
+    drafts, _, _ = imported(module(tmp_path, f'def f(a: int, b: int):\n    """{doc}\n    """'))
+    spec, _ = parse_tool(drafts["f"], "x.tool.md")
+
+    assert spec is not None
+    assert spec.parameters[0].shape.description == "The size."
+    assert "type b: int or None, never negative" in spec.when_to_use
+    assert "type a" not in drafts["f"]
+
+
 MORE = (
     "None", "Card", "Iban", "Part", "Tree", "Union[Card, Iban]", "dt.time", "dt.timedelta",
     "Annotated[Union[Card, Iban], Field(discriminator='kind')]", "Decimal", "dict[int, str]",

@@ -1,5 +1,6 @@
 """Plugins: found where they are installed, isolated, and reported if they are broken."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from bind_project import Project, parameter, tool
 
 from toolmd._load.build import Snapshot, build
+from toolmd._load.files import python_below
 from toolmd._load.plugins import Plugins
 from toolmd._workspace.reader import reader_of
 from toolmd.config import load_settings
@@ -258,6 +260,25 @@ def test_a_changed_plugin_that_can_be_edited_asks_for_a_restart_once(
     assert (found.code, found.severity) == ("changed-plugin", "warning")
     assert found.span.path.endswith(("store.py", "lend_it.py"))
     assert found.help == "restart this process to use it"
+
+
+def test_an_editors_lock_and_a_deleted_file_leave_a_plugin_as_it_is(
+    project: Project, packages: Packages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packages.install("brings-tools", DEFINITIONS, {"tools/lend-it.tool.md": tool("lend_it")})
+    folder = packages.root / "brings_tools"
+
+    def walk(place: str) -> Iterator[str]:
+        yield from python_below(place)
+        # As Emacs writes it while a file is edited: a link that leads nowhere.
+        yield str(folder / ".#__init__.py")
+        yield str(folder / "deleted.py")
+
+    monkeypatch.setattr("toolmd._load.plugins.python_below", walk)
+    if os.name == "posix":
+        (folder / ".#__init__.py").symlink_to("ana@host.1:2")
+
+    assert build_with(project, ["brings-tools"]).registry.diagnostics == ()
 
 
 def test_python_that_the_project_reads_anew_asks_for_no_restart(

@@ -465,6 +465,33 @@ def test_a_correction_that_runs_at_once_replaces_the_call_that_waits(shop, tmp_p
     assert done(tmp_path) == ["50"]
 
 
+@pytest.mark.parametrize(("reason", "ends"), [("late", True), ("broken", False)])
+def test_an_approval_that_was_half_given_ends_only_with_a_call_about_the_same(
+    shop, tmp_path, reason, ends
+) -> None:
+    both = TWO.replace("1000", "100")
+    workspace = shop(both)
+    parameters = PARAMETERS.replace("- **pin**", "- **why** (string, required)\n- **pin**")
+    text = tool("refund", parameters, both)
+    (tmp_path / "tools_md/refund.tool.md").write_text(text)
+    (tmp_path / "tools_md/refund.py").write_text(CODE.replace("pin=None", "why, pin=None"))
+    workspace.reload()
+
+    def refund(amount: float, why: str) -> Any:
+        arguments = {"amount": amount, "order_id": "a-1", "why": why}
+        message = f"{why}: {amount}"
+        return workspace.call_sync(
+            "refund", arguments, user="ana", conversation="c1", message=message
+        )
+
+    one = refund(500, "late").confirmation
+    approve = workspace.confirmations.approve_sync
+    assert approve(one.id, user="eve", roles=["manager"]).outcome == "review"
+    assert refund(50, reason).outcome == "ok"
+    last = approve(one.id, user="joe", roles=["owner"])
+    assert code(last) == ("confirmation_used" if ends else "ok")
+
+
 def test_a_correction_replaces_a_call_that_waits_for_an_approval(shop, tmp_path) -> None:
     workspace = shop()
     first, second = (

@@ -14,7 +14,7 @@ from toolmd._call.arguments import mismatch
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Passage
 from toolmd._call.compiled import CompiledTool
-from toolmd._call.corrections import find_corrected, identity_of, text_of
+from toolmd._call.corrections import find_corrected, identity_of, is_about_the_same, text_of
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.keyed import record, recorded
 from toolmd._call.prompts import show, words_of
@@ -179,23 +179,33 @@ class Confirmations:
         return opened, own if own.action is Action.CONFIRM else None
 
     async def end_corrected(self, tool: CompiledTool, at: Passage, result: Result) -> Result:
-        """End the pending call that a call which ran corrects or repeats; the result notes it."""
+        """End the pending call that a call which ran corrects or repeats; the result notes it.
+
+        An Approval that one of several approvers gave ends only if the call is about the same.
+        """
         call, now = at.call._replace(arguments=at.arguments), self._clock()
         store = self._store.confirmations
 
         def end() -> str | None:
             waiting = [*store.pending(now, call.tool, user=call.caller.user)]
             old = find_corrected(tool.call_spec, call, waiting, repeats=True)
-            return old.id if old is not None and store.claim(old.id, "superseded", now) else None
+            if old is None or (old.approved and not is_about_the_same(tool.call_spec, call, old)):
+                return None
+            return old.id if store.claim(old.id, "superseded", now) else None
 
+        old: str | None
         try:
             old = await AROUND.run(end)
         except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
             logged(error, "the pending call that %s corrects is still open", call.tool)
             return result
-        return result if old is None else result._replace(
-            notes=(*result.notes, REPLACES.format(old))
-        )  # fmt: skip
+        if old is None:
+            return result
+        try:
+            await self._dispatcher.recorder.superseded(old, call, tool)
+        except CallDenied as error:
+            logged(error, "the end of the pending call %s was not recorded", old)
+        return result._replace(notes=(*result.notes, REPLACES.format(old)))
 
     async def decide(
         self,

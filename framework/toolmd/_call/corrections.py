@@ -37,12 +37,8 @@ def find_corrected(
     where none is required, any that is no default. Of several, the most similar one is meant;
     where two are as similar, none is.
     """
-    arguments = call.arguments
+    arguments, names = call.arguments, _identifying(call_spec, call)
     assert isinstance(arguments, Mapping)
-    every = call_spec.parameters
-    required = [parameter for parameter in every if parameter.required]
-    texts = {p.name for p in required if _names_something(p.shape)}
-    names = texts or {p.name for p in required or every if not _is_default(arguments, p)}
     kept = [
         (_count_kept(arguments, one.call.arguments, names, repeats=repeats), one)
         for one in pending
@@ -51,6 +47,20 @@ def find_corrected(
     most = max((count for count, _ in kept), default=0)
     similar = [one for count, one in kept if count == most]
     return similar[0] if most and len(similar) == 1 else None
+
+
+def is_about_the_same(call_spec: ToolCallSpec, call: Call, one: Confirmation) -> bool:
+    """Return whether a call has all identifying arguments of a pending one."""
+    new, old = call.arguments, one.call.arguments
+    return all(text_of(new, n) == text_of(old, n) for n in _identifying(call_spec, call))
+
+
+def _identifying(call_spec: ToolCallSpec, call: Call) -> set[str]:
+    """Return the names of the arguments that say what a call is about."""
+    every = call_spec.parameters
+    required = [parameter for parameter in every if parameter.required]
+    texts = {p.name for p in required if _names_something(p.shape)}
+    return texts or {p.name for p in required or every if not _is_default(call.arguments, p)}
 
 
 def _comes_before(one: Confirmation, call: Call) -> bool:
@@ -90,7 +100,7 @@ def is_approval(one: Confirmation) -> bool:
     return bool(numbers) and OPERATOR_GROUP not in numbers
 
 
-def _is_default(arguments: Mapping[str, Any], parameter: Parameter) -> bool:
+def _is_default(arguments: Any, parameter: Parameter) -> bool:
     name, shape = parameter.name, parameter.shape
     default = {name: shape.default} if shape.has_default else {}
     return text_of(arguments, name) == text_of(default, name)

@@ -118,7 +118,7 @@ def _error_in(body: bytes) -> tuple[int, str] | None:
     return (code, words) if isinstance(code, int) and isinstance(words, str) else None
 
 
-def open_bounded_client(url: str, headers: Mapping[str, str], most: int) -> httpx2.AsyncClient:
+def open_bounded_client(url: str, headers: Mapping[bytes, bytes], most: int) -> httpx2.AsyncClient:
     """Return a client for the server at `url`, whose answers have at most `most` bytes each."""
     timeout = httpx2.Timeout(30.0, read=300.0)
     return httpx2.AsyncClient(

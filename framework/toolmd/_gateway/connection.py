@@ -409,7 +409,14 @@ class Connection:
 
         from toolmd._gateway.bounded import open_bounded_client
 
-        headers = {key: filled(text, self._environ) for key, text in self._server.headers.items()}
+        headers = {}
+        for key, text in self._server.headers.items():
+            try:
+                # As bytes, because the client rejects a text that is not ASCII.
+                headers[key.encode()] = filled(text, self._environ).encode()
+            except UnicodeEncodeError:
+                reason = f"the value of the header {key} can't be encoded as UTF-8"
+                raise NotStartedError(reason) from None
         async with (
             open_bounded_client(self._server.url, headers, MAX_LINE) as client,
             streamable_http_client(

@@ -117,7 +117,11 @@ def _documented(doc: str, name: str, report: ImportReport) -> tuple[str, dict[st
     described: dict[str, str] = {}
     results, kept = [], [text]
     found: list[Any] = []
+    types = []
     for style, part in sections:
+        if typed := _TYPE.match(part):
+            types.append((typed[1].strip("*"), part.strip()))
+            continue
         try:
             found += parse(part, DocstringStyle[style]).meta
         except ParseError as error:
@@ -132,6 +136,8 @@ def _documented(doc: str, name: str, report: ImportReport) -> tuple[str, dict[st
             results += [f"{one.return_name}: {said}" if one.return_name and said else said]
         elif kind == "DocstringRaises":
             kept.append(f"Raises {one.type_name}: {said}" if said else f"Raises {one.type_name}.")
+    # The type comes from the annotation; without a description, its text is all there is.
+    kept += [part for name, part in types if name not in described]
     return "\n\n".join(filter(None, kept)), described, " ".join(filter(None, results))
 
 
@@ -144,6 +150,7 @@ _FIELD = re.compile(
     "[:@](?:param(?:eter)?|arg(?:ument)?|key(?:word)?|type|returns?|rtype|yields?|raises?|"
     "except(?:ion)?)\\b"
 )
+_TYPE = re.compile(r"[:@]type\s+([*\w]+)\s*:")
 
 
 def _sections(doc: str) -> tuple[str, list[tuple[str, str]]]:

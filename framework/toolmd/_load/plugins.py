@@ -9,6 +9,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
@@ -461,12 +462,16 @@ def _sources_of(top: str) -> dict[str, Stamps]:
         spec = find_spec(top)
     except Exception:  # noqa: BLE001 - finders of others may raise anything
         return {}
-    found = {}
+    found: dict[str, Stamps] = {}
     for place in (spec.submodule_search_locations or (spec.origin or "",)) if spec else ():
         folder = os.path.realpath(place)
         if INSTALLED.isdisjoint(Path(folder).parts):
-            status = ((path, os.stat(path)) for path in python_below(folder))  # noqa: PTH116 - texts
-            found[folder] = {path: (one.st_mtime_ns, one.st_size) for path, one in status}
+            found[folder] = stamps = {}
+            for path in python_below(folder):
+                # An editor's lock is a link to nowhere, and a file may be deleted meanwhile.
+                with suppress(OSError):
+                    status = os.stat(path)  # noqa: PTH116 - texts
+                    stamps[path] = status.st_mtime_ns, status.st_size
     return found
 
 

@@ -119,6 +119,21 @@ def test_each_decision_names_its_pending_call(harness, tool, settings):
     assert told(settings, "decision", "confirmation")[2:] == [("deny", first), ("answered", second)]
 
 
+def test_a_call_that_runs_at_once_records_which_pending_call_it_ends(harness, tool, settings):
+    async def act(number=0):
+        return {}
+
+    safety = Safety(explicit_intent=True, intent_keywords=("act",))
+    number = Parameter(name="number", shape=Schema(types=("integer",)), required=True)
+    dispatcher = harness(tool("act", act, number, safety=safety), settings=settings)
+    for message in ("Can you act?", "Act"):
+        dispatcher.call("act", {"number": 3}, message=message, conversation="c1")
+    (waited, _), ran, ended = told(settings, "decision", "confirmation")
+    first = told(settings, "confirmation")[0][0]
+    assert (waited, ran, ended) == ("confirm", ("run", None), ("superseded", first))
+    assert told(settings, "arguments")[1:] == [({"number": 3},)] * 2
+
+
 def test_an_edited_critical_call_that_asks_again_has_its_own_record(harness, tool, settings):
     dispatcher = pending_dispatcher(harness, tool, settings, sensitivity="critical")
     first = asyncio.run(dispatcher.call("act", {"number": 1})).confirmation.id

@@ -25,7 +25,7 @@ from toolmd._types.stored import ChainLine
 from toolmd.config.state_files import is_there
 from toolmd.errors import ArgumentError
 
-DecisionKind = Literal["run", "deny", "confirm", "review", "answered"]
+DecisionKind = Literal["run", "deny", "confirm", "review", "answered", "superseded"]
 """What a record says about a call: the key `decision`."""
 
 

@@ -93,6 +93,16 @@ class Recorder:
             assert isinstance(call.arguments, Mapping)
             await self.write("answered", call, tool, call.arguments, by)
 
+    async def superseded(self, confirmation_id: str, call: Call, tool: CompiledTool) -> None:
+        """Record that a call, which ran, ended a pending one that it corrects. Raises CallDenied.
+
+        The call has its own record of the run, with the same arguments.
+        """
+        if self._log is not None:
+            assert isinstance(call.arguments, Mapping)
+            more = {"confirmation": confirmation_id}
+            await self.write("superseded", call, tool, call.arguments, more)
+
     async def denied(
         self,
         call: Call,

@@ -25,7 +25,7 @@ def audit(
     tool: Annotated[str | None, typer.Option(help="Only this tool's records.")] = None,
     user: Annotated[str | None, typer.Option(help="Only this user's records.")] = None,
     outcome: Annotated[
-        Literal["run", "deny", "confirm", "review", "answered"] | None,
+        Literal["run", "deny", "confirm", "review", "answered", "superseded"] | None,
         typer.Option(help="Only these decisions."),
     ] = None,
     conversation: Annotated[

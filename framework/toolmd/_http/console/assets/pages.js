@@ -303,7 +303,7 @@ export async function audit() {
   const asked = new URLSearchParams(location.search);
   const [found, verified] = await Promise.all([api(`audit${location.search}`), api("audit/verify")]);
   const pick = (name) => el("label", {}, name, el("input", { name, value: asked.get(name) ?? "", autocomplete: "off" }));
-  const kinds = ["run", "deny", "confirm", "review", "answered"];
+  const kinds = ["run", "deny", "confirm", "review", "answered", "superseded"];
   return [head("Audit", "Each decision on a call, written before its effect, with the hash of the one before."),
     el("p", { class: `verdict ${verified.sound ? "is-good" : "is-bad"}` }, verified.sound ? `${many(verified.records, "record")}: all unchanged.` : `${verified.file}:${verified.first_bad}: ${verified.problem}`),
     el("form", { class: "wanted", onsubmit: (event) => { event.preventDefault(); site.go(`/audit?${new URLSearchParams([...new FormData(event.target)].filter(([, value]) => value))}`); } }, pick("tool"), pick("user"),

@@ -123,7 +123,7 @@ def open_bounded_client(url: str, headers: Mapping[bytes, bytes], most: int) -> 
     timeout = httpx2.Timeout(30.0, read=300.0)
     return httpx2.AsyncClient(
         transport=_OneOrigin(url, most),
-        headers={**headers, "accept-encoding": "identity"},
+        headers={**headers, b"accept-encoding": b"identity"},
         timeout=timeout,
         trust_env=False,
     )

@@ -96,7 +96,7 @@ def test_every_package_to_install_is_ours_or_known() -> None:
 
     asked = {*told()}
 
-    assert {word for _, word in asked} >= {"toolmd[mcp]", "toolmd[server]", "openai"}
+    assert {word for _, word in asked} >= {"toolmd[mcp]", "toolmd[server]"}
     assert {(name, word) for name, word in asked if not is_known(word, packages)} == set()
 
 

@@ -193,13 +193,7 @@ class Confirmations:
                 return None
             return old.id if store.claim(old.id, "superseded", now) else None
 
-        old: str | None
-        try:
-            old = await AROUND.run(end)
-        except Exception as error:  # noqa: BLE001 - the call has run: too late to deny it
-            logged(error, "the pending call that %s corrects is still open", call.tool)
-            return result
-        if old is None:
+        if (old := await AROUND.run(end)) is None:
             return result
         try:
             await self._dispatcher.recorder.superseded(old, call, tool)

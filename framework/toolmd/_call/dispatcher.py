@@ -215,7 +215,10 @@ class Dispatcher:
                 result = await tool.end(at)  # limits, run
                 corrects = tool.may_wait and call.caller.conversation is not None
                 if corrects and result.success and not call.dry_run:
-                    result = await self.confirmations.end_corrected(tool, at, result)
+                    try:
+                        result = await self.confirmations.end_corrected(tool, at, result)
+                    except Exception as error:  # noqa: BLE001 - it has run: too late to deny it
+                        logged(error, "a call that %s corrects may still wait", call.tool)
             if at.notes:
                 result = result._replace(notes=(*result.notes, *at.notes))
         except Exception as error:  # noqa: BLE001 - any exception in a check denies

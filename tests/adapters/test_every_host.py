@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from clerks import USER, Clerk
@@ -22,7 +23,8 @@ from shop import (
 )
 
 import toolmd
-from toolmd import Approver, Workspace
+from toolmd import Approver, Caller, Workspace
+from toolmd.adapters._host import Host
 
 HOSTS = {"pydantic_ai": "PydanticAI", "openai_agents": "OpenAIAgents", "langchain": "LangChain"}
 Open = Callable[..., Clerk]
@@ -40,6 +42,13 @@ def clerk(ws: Workspace, host: str) -> Open:
     """Return what builds a clerk whose model makes these replies."""
     kind = getattr(import_module(f"clerk_{host}"), HOSTS[host])
     return lambda *replies, **fields: kind(fields.pop("ws", ws), list(replies), **fields)
+
+
+def test_the_roles_of_a_hosts_context_may_be_a_list_or_one(ws: Workspace) -> None:
+    many: Any = ["clerk", "boss"]
+    for context in ({"roles": many}, Caller(roles=many)):
+        assert Host(ws).caller_of(context).roles == ("clerk", "boss")
+    assert Host(ws).caller_of({"user": "u1", "roles": "clerk"}).roles == ("clerk",)
 
 
 @BOTH_WAYS

@@ -52,7 +52,10 @@ INTERRUPTED = (
     " a yes runs it again. "
 )
 SUPERSEDED = "A later call corrected this one, or repeated it: only the later one counts."
-STALE = "The tool or its policy changed since this call was stored: it must be confirmed again."
+STALE = (
+    "The tool, its policy or an installed package changed since this call was stored: it must be "
+    "confirmed again."
+)
 CHANGED = "The tool or its policy changed since its server asked: call the tool again."
 ELSEWHERE = (
     "The server waits for this answer in another process, or not any more. Answer in the console or"

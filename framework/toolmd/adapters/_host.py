@@ -64,14 +64,15 @@ class Host:
         if isinstance(context, Mapping):
             if unknown := sorted(map(str, context.keys() - _FIELDS)):
                 raise TypeError(f"a caller has no {', '.join(unknown)}: pass `caller`, a function")
-            fields = {**context, "roles": tuple(context.get("roles", ()))}
-            context = Caller(**fields)
+            context = Caller(**context)
         if context is None:
             context = Caller()
         if not isinstance(context, Caller):
             name = type(context).__name__
             raise TypeError(f"{name} is no caller: pass `caller`, a function that makes one of it")
+        roles: Any = context.roles  # A host may give a list, or one role.
         return context._replace(
+            roles=(roles,) if isinstance(roles, str) else tuple(roles),
             message=context.message or message,
             conversation=context.conversation or conversation,
         )

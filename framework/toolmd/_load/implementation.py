@@ -240,7 +240,12 @@ class Loader:
     def _overdue(self, error: OverdueError) -> NotLoadedError:
         """Report which line of the project is held up, and what to do."""
         path, line = self.python.path if self.python is not None else self.markdown.path, 1
-        for frame in error.stack:
+        # Another thread may hold up the same file, and this one waits for it.
+        threads = sys._current_frames().values()  # noqa: SLF001 - the documented way to see threads
+        others = (traceback.extract_stack(frame) for frame in threads)
+        own = "" if self.python is None else self.python.location
+        same = [frame for stack in others for frame in stack if frame.filename == own]
+        for frame in (*same[:1], *error.stack):
             if (place := own_place(frame, self.python, self.around.settings.root)) is not None:
                 path, line = place
         found = whole_file(path, Code.IMPORT_TIMEOUT, error.sentence, REMEDY)

@@ -135,7 +135,7 @@ def test_a_message_has_its_status_and_the_whole_result(ws: Workspace) -> None:
     clerk.run()
     image, unknown = (one for one in clerk.state if isinstance(one, ToolMessage))
     assert (image.status, image.artifact["success"]) == ("success", True)
-    assert [block["type"] for block in image.content] == ["text", "image"]
+    assert [block["type"] for block in image.content] == ["text", "image", "file"]
     assert (unknown.status, unknown.artifact["error"]["code"]) == ("error", "unknown_tool")
     assert "look" in unknown.content
 

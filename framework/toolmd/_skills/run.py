@@ -5,7 +5,6 @@ import datetime as dt
 import itertools
 import json
 import re
-from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -377,13 +376,14 @@ class Run:
 
     def staying(self) -> list[str]:
         """Report the effects that stay as their steps have no Undo; return a sentence for each."""
-        times = Counter((f"{one.run.prefix}{one.step.id}", one.step.title) for one in self.undos)
-        last = {(f"{one.run.prefix}{one.step.id}", one.step.title): one for one in self.undos}
+        places: dict[tuple[str, str], list[Undo]] = {}
+        for one in self.undos:
+            places.setdefault((f"{one.run.prefix}{one.step.id}", one.step.title), []).append(one)
         stays = []
-        for place, number in times.items():
-            count = f" took effect {number} times and" if number > 1 else ""
-            stays.append(f"Not undone: step {place[0]} ({place[1]}){count} has no Undo.")
-            last[place].run.tell("kept", last[place].step, stays[-1])
+        for (place, title), undos in places.items():
+            count = f" took effect {len(undos)} times and" if len(undos) > 1 else ""
+            stays.append(f"Not undone: step {place} ({title}){count} has no Undo.")
+            undos[-1].run.tell("kept", undos[-1].step, stays[-1])
         return stays
 
     async def undo(self, undo: Undo) -> None:

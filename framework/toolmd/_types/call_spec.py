@@ -28,7 +28,7 @@ class ErrorText:
     """What a caller reads of an exception that the function raises."""
 
     exception: str
-    """The name of its class or of a base of it; with the module before it, exactly that one."""
+    """The name of its class or of a base class; a module before the name is compared, too."""
     code: str
     message: str
 

@@ -54,7 +54,8 @@ class Decision(NamedTuple):
 
         Args:
             words: What a person wrote, such as `Yes, please log it`.
-            question: The question that they answer: the answer may repeat its words, in order.
+            question: The question that they answer: the answer may repeat words that follow
+                each other in it.
         """
         plain = words.strip().casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
         if not {*plain}.isdisjoint("?؟\N{FULLWIDTH QUESTION MARK}"):

@@ -235,8 +235,9 @@ def _enforced(value: object) -> object:
 
 
 POLICY = {"requires_auth", "requires_context", "unknown_parameters", "safety", "limits",
-          "rules", "required_tools", "required_skills", "context", "model_invocation",
-          "user_invocable", "allowed_tools", "disallowed_tools"}  # fmt: skip
+          "rules", "given", "approvals", "allowed_roles", "required_tools", "required_skills",
+          "context", "model_invocation", "user_invocable", "allowed_tools",
+          "disallowed_tools"}  # fmt: skip
 
 
 def policy(spec: ToolSpec | SkillSpec) -> object:

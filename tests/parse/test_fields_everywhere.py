@@ -25,6 +25,13 @@ VALUE = {
     "Rate": "3/s",
     "Timeout": "10s",
     "Sensitive": "yes",
+    "Allowed Roles": "nurse, ward_doctor",
+    "Quota": "3 calls per user per day",
+    "Allowed Hours": "Mon-Fri 08:00-18:00",
+    "On Missing Confidence": "confirm",
+    "Max Concurrent": "3",
+    "Given": "order from get_order",
+    "Disable Model Invocation": "yes",
     "Required Tools": "pay_wage",
     "Allowed Tools": "pay_wage",
     "Disallowed Tools": "Write",
@@ -62,7 +69,14 @@ OF_WORKFLOWS = {
     *("step of a section", "workflow section"),
 }
 OF_SKILLS = OF_STEPS | {
-    *("Required Tools", "Allowed Tools", "Disallowed Tools", "Model Invocation", "User Invocable")
+    *(
+        "Required Tools",
+        "Required Skills",
+        "Allowed Tools",
+        "Disallowed Tools",
+        "User Invocable",
+        "Disable Model Invocation",
+    )
 }
 DEFAULTS_TO_YES = {
     spelling for name in ("Model Invocation", "User Invocable") for spelling in SPELLINGS[name][1]

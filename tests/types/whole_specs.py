@@ -93,6 +93,7 @@ TOOL = ToolSpec(
     read_only=True,
     idempotent="keyed",
     unknown_parameters="ignore",
+    model_invocation=False,
     returns=Schema(
         types=("object",), properties=(Parameter(name="id", shape=LIST),), to_model=("id",)
     ),

@@ -269,3 +269,18 @@ def test_a_workspace_reloaded_after_any_edits_equals_one_opened_afresh(
     assert (ours["outcome"], ours.get("data")) == (theirs["outcome"], theirs.get("data"))
     for workspace in shop.opened:
         workspace.close()
+
+
+def test_a_host_reads_in_its_log_which_file_is_not_in_force(
+    shop: Shop, caplog: pytest.LogCaptureFixture
+) -> None:
+    shop.tool("greet", "def greet(): return {}")
+    shop.write("tools_md/bad.tool.md", "nothing")
+    ws = shop.open()
+    assert "tools_md/bad.tool.md:1" in caplog.text
+
+    caplog.clear()
+    shop.write("tools_md/greet.tool.md", "half a fi")
+    ws.reload()
+    assert "greet stays live as the file was last read" in caplog.text
+    assert "bad.tool.md" not in caplog.text  # It was reported before.

@@ -3,10 +3,12 @@
 import atexit
 import errno
 import gc
+import logging
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +34,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stream = getattr(sys, name)
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    with errors_as_json(words):
+    with errors_as_json(words), _without_log_of_files():
         code = _run(words)
         try:
             send_off()
         except OSError as error:
             return _report_place(error)
         return code
+
+
+@contextmanager
+def _without_log_of_files() -> Iterator[None]:
+    """Leave the problems of files to the commands, which print them."""
+    log = logging.getLogger("toolmd.files")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 def _run(words: Sequence[str]) -> int:

@@ -77,6 +77,8 @@ def _reads(known: Row, pair: Pair) -> bool:
         exact = fold(pair.key.text) in RESTRICTIONS  # any word is a value of these kinds
         if not (pair.marked and exact):
             return False
+    if known.kind == "given":  # read with the bullets below it: `order from get_order`
+        return " from " in text
     try:
         READERS[known.kind](Page("", []), known, Node(pair.key, pair.value))
     except Unread:

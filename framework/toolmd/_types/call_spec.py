@@ -226,6 +226,9 @@ class ToolCallSpec(CallSpec):
         "choice", "The action for an argument that no parameter names: an error, or nothing.",
         "reject", restricts=True, compared=("ignore", "reject"),
         aliases=("Unknown Params", "Unknown Arguments"))] = "reject"
+    model_invocation: Annotated[bool, Row(
+        "boolean", "Whether a model may call it; `no`: only steps, conditions (Given), people and "
+        "programs call it.", "yes", restricts=True, compared="claim")] = True
     # fmt: on
     returns: Schema
     """The shape of the result."""

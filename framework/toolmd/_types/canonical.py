@@ -54,6 +54,7 @@ def call_spec_json(tool: ToolCallSpec) -> dict[str, Any]:
         "read_only": tool.read_only,
         "idempotent": tool.idempotent,
         "unknown_parameters": tool.unknown_parameters,
+        "model_invocation": None if tool.model_invocation else False,
         "input_schema": object_schema(tool.parameters, open_=tool.unknown_parameters == "ignore"),
         "output_schema": tool.returns.json_schema,
         "given": [one.to_dict() for one in tool.given],

@@ -206,8 +206,9 @@ class Live:
         return self.snapshot.around.gateways
 
     def for_models(self) -> Mapping[str, BoundTool]:
-        """Return the tools for models: with the one that reads kept results while any is kept."""
-        return self.keeper.tools if self.keeper.is_open() else self.registry.tools
+        """Return the tools that models may call: `read_result` only while a result is kept."""
+        every = self.keeper.tools if self.keeper.is_open() else self.registry.tools
+        return {name: tool for name, tool in every.items() if tool.call_spec.model_invocation}
 
     def open_dispatcher(self) -> "Dispatcher":
         """Return the dispatcher of this snapshot."""

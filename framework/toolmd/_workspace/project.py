@@ -3,7 +3,7 @@
 import gc
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -42,6 +42,9 @@ ChangeListener = Callable[[Registry, Registry], None]
 CheckListener = Callable[[tuple[Diagnostic, ...]], None]
 """Reads all diagnostics of the snapshot that was checked."""
 _log = logging.getLogger(__name__)
+_files_log = logging.getLogger("toolmd.files")
+_IN_FORCE = frozenset({Code.STALE_DEFINITION, Code.SUSPENDED_TOOL, Code.WEAKENED_POLICY})
+"""What says that something else is in force than the files as they are."""
 _pauses = count()
 
 
@@ -72,6 +75,16 @@ class Listeners(Generic[P]):
                 listener(*told, **named)
             except Exception as error:  # noqa: BLE001 - it only listens
                 logged(error, "a listener to %s failed", self._what)
+
+
+def _log_problems(found: Collection[Diagnostic], before: Collection[Diagnostic] = ()) -> None:
+    """Log each new error of a file, and each file that is not in force as it is.
+
+    A program that embeds a workspace reads no command's output.
+    """
+    for one in found:
+        if one not in before and (one.severity is Severity.ERROR or one.code in _IN_FORCE):
+            _files_log.warning("%s", one)
 
 
 def _reader(settings: Settings) -> FileReader:
@@ -132,6 +145,7 @@ class Project:
             with pause_collector():
                 self._cache = Cache.load(settings.state, _reader(settings).fingerprint)
                 self.live = Live(settings, self._read(settings), self._logs, clock)
+            _log_problems(self.live.registry.diagnostics)
         except BaseException:
             self.store.close()  # The caller gets no workspace to close.
             raise
@@ -236,6 +250,7 @@ class Project:
             spare = snapshot = self._read(settings, old.snapshot)
             if (settings, snapshot.stamp) != (old.settings, old.snapshot.stamp):
                 spare, self.live = old.snapshot, Live(settings, snapshot, self._logs, self.clock)
+                _log_problems(snapshot.registry.diagnostics, old.registry.diagnostics)
             if spare.resources is not self.live.snapshot.resources:
                 spare.resources.retire()
             return self.live.registry

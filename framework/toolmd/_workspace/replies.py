@@ -106,7 +106,11 @@ class Replies:
         self, call: Call, on_event: EventListener | None, *, once: bool = False
     ) -> Result:
         """Make a call by its tool's or skill's own name; with `once`, its id names it alone."""
-        if call.tool in self._dispatcher.registry.tools or self._names.find(call.tool) is None:
+        tool = self._dispatcher.registry.tools.get(call.tool)
+        if tool is not None and not tool.call_spec.model_invocation:
+            message = f"There is no tool {call.tool!r} for models."
+            return await self._dispatcher.deny(call, "unknown_tool", message)
+        if tool is not None or self._names.find(call.tool) is None:
             once = once and not call.dry_run
             if once and call.id is not None:
                 call = call._replace(key=call.key or key_of(call.id, call.tool, call.caller))

@@ -77,16 +77,19 @@ def export(
 def _export_project(
     workspace: Any, target: str, names: list[str], notes: list[str], *, skills: bool
 ) -> Exported:
-    named_skills = sorted({name.replace("-", "_") for name in names} & {*workspace.skills})
+    named = {name.replace("-", "_") for name in names}
+    named_skills = sorted(named & {*workspace.skills})
     if named_skills and not skills:
         what = f"{', '.join(named_skills)}: a skill, and --no-skills at once"
         stop(ExitCode.USAGE, what, "use one of the two")
     exported: Exported = workspace.exported(target, tuple(names), skills=skills)
     row = find_target(target)
+    called = {} if row and row.prose_skills else {**workspace.skills}
+    called |= workspace.tools if row is None or row.for_models else {}
     notes += [
-        f"left out: {name} is not for models to start (Model Invocation: no)"
-        for name in named_skills
-        if not workspace.skills[name].spec.model_invocation and not (row and row.prose_skills)
+        f"left out: {name} is not for models (Model Invocation: no)"
+        for name in sorted(named & called.keys())
+        if not called[name].spec.model_invocation
     ]
     return exported
 

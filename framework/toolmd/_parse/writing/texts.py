@@ -104,6 +104,7 @@ def metadata(spec: ToolSpec) -> Iterator[str]:
         said["idempotent"] = None
     if spec.unknown_parameters == "reject":
         said["unknown_parameters"] = None
+    said["model_invocation"] = None if spec.model_invocation else False
     return fields_text(said, TOOL_METADATA)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -182,6 +182,12 @@ def test_an_invalid_argument_is_denied_or_named_without_an_effect(
     ]
     world.workspace.close()
     assert found == []
+
+
+def test_an_invalid_field_of_a_call_is_named(tmp_path: Path) -> None:
+    workspace, roles = World(tmp_path).workspace, cast("tuple[str, ...]", ["nurse"])
+    with workspace, pytest.raises(ArgumentError, match=r"whose caller\.roles must be a tuple"):
+        asyncio.run(workspace.dispatch(Call("greet", {}, caller=Caller(roles=roles))))
 
 
 def problems(world: World, place: str, name: str, known: inspect.Parameter) -> list[Any]:

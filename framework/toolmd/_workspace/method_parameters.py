@@ -25,7 +25,7 @@ RANGES: Mapping[str, tuple[float, float]] = {
 _OF_A_MODEL = frozenset(("arguments", "confidence"))
 """Fields of a Call that a model may have written: the call pipeline denies what is odd there."""
 _NO_LIMITS = (-(2**63), 2**63 - 1)
-_PLAIN: Mapping[type, str] = {bool: "true or false", bytes: "bytes"}
+_PLAIN: Mapping[type, str] = {bool: "true or false", bytes: "bytes", tuple: "a tuple"}
 _THEIR_OWN: set[Callable[..., Any]] = set()
 _Face = TypeVar("_Face", bound=type)
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -195,10 +195,12 @@ def _is_name(value: Any) -> bool:
 
 
 def _wrong_field(value: Any) -> str | None:
-    """Return the first field of a named tuple that does not fit."""
-    of: Any = type(value)
-    kinds = _field_kinds(of)
-    return next((name for name, kind in kinds.items() if not kind.fits(getattr(value, name))), None)
+    """Return the first field of a named tuple that does not fit, and what it must be."""
+    for name, kind in _field_kinds(type(value)).items():
+        if not kind.fits(one := getattr(value, name)):
+            inner = _wrong_field(one) if hasattr(one, "_fields") else None
+            return f"{name}.{inner}" if inner else f"{name} must be {kind.words}"
+    return None
 
 
 @cache
@@ -214,7 +216,7 @@ def _described(value: Any) -> str:
     if isinstance(value, str):
         return f"a text of {len(value):,} characters" if value else "empty"
     if hasattr(value, "_fields"):
-        return f"a {type(value).__name__} whose {_wrong_field(value)} does not fit"
+        return f"a {type(value).__name__} whose {_wrong_field(value)}"
     if isinstance(value, list | tuple | dict):
         return f"a {type(value).__name__} of {len(value)} with something that does not fit"
     return f"of the class {type(value).__name__}"

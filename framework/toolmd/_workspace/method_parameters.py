@@ -196,7 +196,8 @@ def _is_name(value: Any) -> bool:
 
 def _wrong_field(value: Any) -> str | None:
     """Return the first field of a named tuple that does not fit, and what it must be."""
-    for name, kind in _field_kinds(type(value)).items():
+    of: Any = type(value)
+    for name, kind in _field_kinds(of).items():
         if not kind.fits(one := getattr(value, name)):
             inner = _wrong_field(one) if hasattr(one, "_fields") else None
             return f"{name}.{inner}" if inner else f"{name} must be {kind.words}"

@@ -93,7 +93,7 @@ COMMANDS = """# Commands
 Every command of `toolmd`, as in its `-h`. Data goes to standard output, everything else to standard
 error. [The exit status](index.md#exit-status) is the same for all of them.
 """
-FOR_THE_SITE = {"commands.md", "diagnostics.md", "python.md"}
+FOR_THE_SITE = {"commands.md", "diagnostics.md", "hooks.md", "http.md", "python.md"}
 """The pages that the repository does not have, because programs print them."""
 
 

@@ -11,7 +11,8 @@ from markdown_it.token import Token
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-BUILT = {DOCS / "reference" / f"{name}.md" for name in ("commands", "diagnostics", "python")}
+SITE_ONLY = ("commands", "diagnostics", "hooks", "http", "python")
+BUILT = {DOCS / "reference" / f"{name}.md" for name in SITE_ONLY}
 """The pages that `make docs` writes for the site only."""
 PAGES = sorted({*DOCS.rglob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("plugins/*/*.md")} - BUILT)
 SECTIONS = [page.parent for page in PAGES if page.name == "index.md" and page.parent != DOCS]

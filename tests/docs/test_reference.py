@@ -16,6 +16,7 @@ from toolmd._cli.frame import ExitCode
 from toolmd._dialect import DIALECTS
 from toolmd._export.targets import TARGETS
 from toolmd._expressions.functions import FUNCTIONS
+from toolmd._http.operations import OPERATIONS
 from toolmd._parse.fields import table as fields
 from toolmd._types.code import Code
 from toolmd._types.result import Result
@@ -74,6 +75,10 @@ def test_every_hook_has_a_section() -> None:
     specified = {name for name, held in vars(hooks).items() if hasattr(held, "toolmd_spec")}
 
     assert specified == set(re.findall(r"^## (\w+)$", page("hooks.md"), re.MULTILINE))
+
+
+def test_every_operation_of_http_has_a_row() -> None:
+    assert all(f"`{one.method} {one.path}`" in page("http.md") for one in OPERATIONS)
 
 
 def test_every_code_has_a_section() -> None:

@@ -1,7 +1,6 @@
 """The OpenAPI document: valid, complete, and true for generated requests."""
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -149,9 +148,3 @@ def fuzz(operation: Any, callers: list[dict[str, str]], checks: list[Any]) -> in
         with suppress(Unsatisfiable):
             quick(given(case=operation.as_strategy(generation_mode=mode))(ask))()
     return number
-
-
-def test_the_reference_page_lists_every_operation() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "http.md").read_text("utf-8")
-
-    assert all(f"`{one.method} {one.path}`" in page for one in OPERATIONS)

@@ -477,7 +477,7 @@ class Api:
         Server-sent events; `data` is a JSON object. `hello` comes first. `Last-Event-ID` resumes
         the stream; `resync` means that events were lost, so read everything again. Of other
         processes of the store it has `pending` and `run`, within about a second and perhaps twice.
-        See docs/reference/http.md for each event.
+        The page on HTTP that `make docs` writes has each event.
         """
         return self._stream.follow(request.http.headers.get("last-event-id"), request.visible_user)
 

@@ -19,8 +19,6 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from toolmd._http.operations import OPERATIONS
-
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

@@ -110,7 +110,8 @@ def serve(
     """Serve the tools and skills to MCP hosts, and over HTTP to other programs.
 
     docs/how-to/mcp.md shows the settings of hosts. Over HTTP, the API is next to MCP (GET
-    /openapi.json), and every request needs a token: the one printed at the start, TOOLMD_TOKEN, or one of `serve.tokens` in the settings (`toolmd tokens new`). Ctrl-C or
+    /openapi.json), and every request needs a token: the one printed at the start,
+    TOOLMD_TOKEN, or one of `serve.tokens` in the settings (`toolmd tokens new`). Ctrl-C or
     the end of the pipe stops it. Needs the extra `mcp`, and over HTTP `server` too:
     pip install 'toolmd[mcp,server]'.
     """

@@ -80,12 +80,12 @@ class Host:
     async def tools(self, caller: Caller) -> list[dict[str, Any]]:
         """Return what this caller may be offered now, each as MCP describes a tool."""
         suspended, names = await off_loop(self.workspace.suspended_tools), self.names()
-        shown = []
+        offered = []
         for item in self.workspace.export("mcp"):
             called = names.find(item["name"])
             if called is None or (called.name not in suspended and is_for(called.spec, caller)):
-                shown.append(item)
-        return shown
+                offered.append(item)
+        return offered
 
     tools_sync = sync_of(tools, at="workspace._project")
 
@@ -105,8 +105,8 @@ class Host:
         if isinstance(arguments, Mapping) and self._takes_confidence(call.name):
             confidence = arguments.get(CONFIDENCE)
             arguments = {k: v for k, v in arguments.items() if k != CONFIDENCE}
-        made = Call(call.name, arguments, call.id, confidence, call.caller)
-        return await self._hide(await self.workspace.dispatch(made, on_event))
+        named = Call(call.name, arguments, call.id, confidence, call.caller)
+        return await self._hide(await self.workspace.dispatch(named, on_event))
 
     async def questions(self, call: HostCall) -> tuple[Confirmation, ...]:
         """Return the questions of a call, the oldest first."""
@@ -196,15 +196,15 @@ class Host:
         one = result.confirmation
         if one is None or not one.hidden:
             return result
-        kept = await self.workspace.confirmations.get(one.id)
-        prompt = one.prompt if kept is None else kept.prompt
+        stored = await self.workspace.confirmations.get(one.id)
+        prompt = one.prompt if stored is None else stored.prompt
         if result.message:
             result = result._replace(message=result.message.replace(one.prompt, prompt))
-        return result._replace(confirmation=kept)
+        return result._replace(confirmation=stored)
 
     async def _ended(self, call: HostCall, one: Confirmation) -> Result:
         """Return what a decided question led to, or the question that came after it."""
-        later = [kept for kept in await self.questions(call) if kept.state in UNDECIDED]
+        later = [each for each in await self.questions(call) if each.state in UNDECIDED]
         if later or one.state == "expired":
             return await self.begin(call)
         known = await self.workspace.confirmations.result_of(one.id, user=call.caller.user)
@@ -253,11 +253,11 @@ def _is_answer(entry: JournalEntry) -> bool:
     return given or ":ask" in entry.key or ":confirm" in entry.key
 
 
-def approver_of(caller: Caller, told: Mapping[str, Any]) -> Approver:
-    """Return who decides: `user` and `roles` of what the host told, by default the caller.
+def approver_of(caller: Caller, answer: Mapping[str, Any]) -> Approver:
+    """Return who decides: `user` and `roles` of a host's answer, by default the caller.
 
     `by` is the person's name for the record.
     """
-    if user := told.get("user"):
-        return Approver(user, told.get("by"), tuple(told.get("roles", ())))
-    return Approver.of(caller)._replace(name=told.get("by"))
+    if user := answer.get("user"):
+        return Approver(user, answer.get("by"), tuple(answer.get("roles", ())))
+    return Approver.of(caller)._replace(name=answer.get("by"))

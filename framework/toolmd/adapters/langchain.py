@@ -119,11 +119,11 @@ class ToolmdMiddleware(AgentMiddleware[Any, Any]):
             return before[1]
 
         # LangGraph finds the parameter by its type; its name is none that a file would use.
-        def call(toolmd_runtime: ToolRuntime, **given: Any) -> ToolMessage:
-            return self._run(_written(name, given, toolmd_runtime), toolmd_runtime)
+        def call(toolmd_runtime: ToolRuntime, **args: Any) -> ToolMessage:
+            return self._run(_call_of(name, args, toolmd_runtime), toolmd_runtime)
 
-        async def acall(toolmd_runtime: ToolRuntime, **given: Any) -> ToolMessage:
-            return await self._arun(_written(name, given, toolmd_runtime), toolmd_runtime)
+        async def acall(toolmd_runtime: ToolRuntime, **args: Any) -> ToolMessage:
+            return await self._arun(_call_of(name, args, toolmd_runtime), toolmd_runtime)
 
         tool = StructuredTool(
             name=name, description=item.get("description") or name,
@@ -152,9 +152,9 @@ class ToolmdMiddleware(AgentMiddleware[Any, Any]):
         def tell(event: Event) -> None:
             runtime.stream_writer({"kind": event.kind, "value": event.data})
 
-        said = [one.text for one in _messages(runtime.state) if isinstance(one, HumanMessage)]
+        texts = [one.text for one in _messages(runtime.state) if isinstance(one, HumanMessage)]
         thread = str(runtime.config.get("configurable", {}).get("thread_id") or "") or None
-        message = said[-1] if said else ""
+        message = texts[-1] if texts else ""
         caller = self._host.caller_of(runtime.context, message=message, conversation=thread)
         call = HostCall(called["name"], called["args"], runtime.tool_call_id or "", caller)
         result = yield self._host.begin(call, tell)
@@ -219,11 +219,11 @@ def _messages(state: Any) -> list[Any]:
     return list(state if isinstance(state, list) else getattr(state, "messages", ()))
 
 
-def _written(name: str, given: Mapping[str, Any], runtime: ToolRuntime[Any, Any]) -> dict[str, Any]:
+def _call_of(name: str, args: Mapping[str, Any], runtime: ToolRuntime[Any, Any]) -> dict[str, Any]:
     """Return the call as the model wrote it: LangChain takes an argument named `config` out."""
     calls = (call for one in reversed(_messages(runtime.state)) if isinstance(one, AIMessage)
              for call in one.tool_calls if call["id"] == runtime.tool_call_id)  # fmt: skip
-    return {"name": name, "args": next((call["args"] for call in calls), given)}
+    return {"name": name, "args": next((call["args"] for call in calls), args)}
 
 
 def _asked(call: HostCall, one: Confirmation) -> dict[str, Any]:

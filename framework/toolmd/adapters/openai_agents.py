@@ -32,7 +32,7 @@ CallerOf = Callable[[Any], Caller]
 """Returns the caller of a run's context."""
 ApproverOf = Callable[[Any], Approver]
 """Returns the person who decides, by a run's context."""
-MAX_BEGUN = 1000
+MAX_RESULTS = 1000
 """How many results of calls wait until the SDK fetches them; those of ended runs never are."""
 REJECTED = "A person rejected this call, so it did not run. Do not make it again."
 
@@ -64,18 +64,18 @@ class ToolmdAgent(Agent[Any]):
         Args:
             run_context: The run's context.
         """
-        made = self._calls.tools()
+        guarded = self._calls.tools()
         # The SDK runs only what stands here, so all callers' tools do.
-        names = {tool.name for tool in made}
+        names = {tool.name for tool in guarded}
         own = [one for one in self.tools if not self._is_ours(one) and one.name not in names]
-        self.tools: list[Tool] = [*own, *made]
+        self.tools: list[Tool] = [*own, *guarded]
         every = await super().get_all_tools(run_context)
         offered = await self._calls.offered(run_context)
         return [tool for tool in every if not self._is_ours(tool) or tool.name in offered]
 
     def _is_ours(self, tool: Tool) -> bool:
-        made_by = getattr(getattr(tool, "on_invoke_tool", None), "__self__", None)
-        return isinstance(made_by, _Calls) and made_by.workspace is self.workspace
+        calls = getattr(getattr(tool, "on_invoke_tool", None), "__self__", None)
+        return isinstance(calls, _Calls) and calls.workspace is self.workspace
 
 
 def tools(
@@ -90,10 +90,10 @@ def tools(
         decider: Returns who approves, by the context of the resumed run; by default the caller.
     """
     calls = _Calls(workspace, caller, decider)
-    made = calls.tools()
-    for tool in made:
+    every = calls.tools()
+    for tool in every:
         tool.is_enabled = partial(calls.is_offered, tool.name)
-    return made
+    return every
 
 
 async def question(
@@ -112,8 +112,8 @@ async def question(
         caller: As for the agent.
     """
     host = Host(workspace, caller)
-    asked = await host.questions(_of_item(host, item, context))
-    return next((one for one in asked if one.state in {"pending", "interrupted"}), None)
+    questions = await host.questions(_of_item(host, item, context))
+    return next((one for one in questions if one.state in {"pending", "interrupted"}), None)
 
 
 async def settle(
@@ -137,14 +137,14 @@ async def settle(
     return REJECTED if result is None else result.for_model().text
 
 
-def question_sync(*given: Any, **named: Any) -> Confirmation | None:
+def question_sync(*args: Any, **named: Any) -> Confirmation | None:
     """Same as `question`, for callers that can't await; the calling thread waits."""
-    return asyncio.run(question(*given, **named))
+    return asyncio.run(question(*args, **named))
 
 
-def settle_sync(*given: Any, **named: Any) -> str:
+def settle_sync(*args: Any, **named: Any) -> str:
     """Same as `settle`, for callers that can't await; the calling thread waits."""
-    return asyncio.run(settle(*given, **named))
+    return asyncio.run(settle(*args, **named))
 
 
 class _Calls:
@@ -155,18 +155,19 @@ class _Calls:
     ) -> None:
         self.workspace, self._decider = workspace, decider
         self._host = Host(workspace, caller)
-        self._made: dict[str, tuple[dict[str, Any], FunctionTool]] = {}
-        self._begun: dict[str, Result] = {}
+        self._tools: dict[str, tuple[dict[str, Any], FunctionTool]] = {}
+        self._results: dict[str, Result] = {}
         """The results of calls that wait for nobody, until the SDK fetches them."""
 
     def tools(self) -> list[FunctionTool]:
         """Return the tools of all callers; one that did not change stays the same object."""
-        known, self._made = self._made, {}
+        before, self._tools = self._tools, {}
         for item in self.workspace.export("mcp"):
-            before = known.get(item["name"])
-            made = before if before and before[0] == item else (item, self._tool(item))
-            self._made[item["name"]] = made
-        return [tool for _, tool in self._made.values()]
+            same = before.get(item["name"])
+            if same is None or same[0] != item:
+                same = item, self._tool(item)
+            self._tools[item["name"]] = same
+        return [tool for _, tool in self._tools.values()]
 
     async def offered(self, ctx: RunContextWrapper[Any]) -> set[str]:
         """Return the names of what the run's caller may be offered now."""
@@ -185,9 +186,9 @@ class _Calls:
         result = await self._host.begin(call)
         if _asks(result):
             return True
-        self._begun[host_name_of(call.id, call.caller)] = result
-        while len(self._begun) > MAX_BEGUN:
-            del self._begun[next(iter(self._begun))]
+        self._results[host_name_of(call.id, call.caller)] = result
+        while len(self._results) > MAX_RESULTS:
+            del self._results[next(iter(self._results))]
         return False
 
     async def invoke(self, ctx: ToolContext[Any], text: str) -> Any:
@@ -198,7 +199,7 @@ class _Calls:
         """
         name, caller = ctx.tool_name, self._host.caller_of(ctx.context)
         call = HostCall(name, _arguments(text), ctx.tool_call_id, caller)
-        result = self._begun.pop(host_name_of(call.id, caller), None)
+        result = self._results.pop(host_name_of(call.id, caller), None)
         if result is None:
             is_approved = ctx.is_tool_approved(name, call.id) is True
             if is_approved and await self._host.questions(call):

@@ -91,7 +91,7 @@ class ToolmdToolset(AbstractToolset[Any]):
             ToolFailed: The call was denied, or it failed.
         """
         del tool
-        call = HostCall(name, self._given(ctx, tool_args), ctx.tool_call_id or "",
+        call = HostCall(name, self._arguments(ctx, tool_args), ctx.tool_call_id or "",
                         self._caller_of(ctx))  # fmt: skip
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         telling = asyncio.create_task(_tell(ctx, events))
@@ -118,33 +118,33 @@ class ToolmdToolset(AbstractToolset[Any]):
             conversation: The run's conversation; the metadata of the requests has it, too.
         """
         for part in requests.approvals:
-            said = results.approvals.get(part.tool_call_id)
-            if said is False or isinstance(said, ToolDenied):
-                told = requests.metadata.get(part.tool_call_id, {})
-                own = conversation or told.get("conversation")
+            approval = results.approvals.get(part.tool_call_id)
+            if approval is False or isinstance(approval, ToolDenied):
+                asked = requests.metadata.get(part.tool_call_id, {})
+                own = conversation or asked.get("conversation")
                 caller = self._host.caller_of(deps, conversation=own)
                 call = HostCall(part.tool_name, part.args_as_dict(), part.tool_call_id, caller)
                 by = results.metadata.get(part.tool_call_id, {}).get("by")
                 await self._host.settle(call, by=by)
 
-    def settle_sync(self, *given: Any, **named: Any) -> None:
+    def settle_sync(self, *args: Any, **named: Any) -> None:
         """Same as `settle`, for callers that can't await; the calling thread waits."""
-        asyncio.run(self.settle(*given, **named))
+        asyncio.run(self.settle(*args, **named))
 
     async def _decide(
         self, call: HostCall, tool_args: dict[str, Any], ctx: RunContext[Any], tell: EventListener
     ) -> Result:
-        told = ctx.tool_call_metadata or {}
+        metadata = ctx.tool_call_metadata or {}
         edit = self._host.edit_of(call, tool_args)
         decision = Decision.edit(edit) if edit else Decision.approve()
-        if text := told.get("respond"):
+        if text := metadata.get("respond"):
             decision = Decision.respond(str(text))
         return await self._host.decide(
-            call, decision, question=told.get(QUESTION), who=approver_of(call.caller, told),
-            on_event=tell,
+            call, decision, question=metadata.get(QUESTION),
+            who=approver_of(call.caller, metadata), on_event=tell,
         )  # fmt: skip
 
-    def _given(self, ctx: RunContext[Any], tool_args: dict[str, Any]) -> dict[str, Any]:
+    def _arguments(self, ctx: RunContext[Any], tool_args: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments as the model wrote them, which an edit replaces."""
         for message in reversed(ctx.messages):
             for part in message.parts if isinstance(message, ModelResponse) else ():
@@ -153,11 +153,11 @@ class ToolmdToolset(AbstractToolset[Any]):
         return tool_args
 
     def _caller_of(self, ctx: RunContext[Any]) -> Caller:
-        said = ctx.prompt
-        if said is not None and not isinstance(said, str):
-            said = "\n".join(one for one in said if isinstance(one, str))
+        prompt = ctx.prompt
+        if prompt is not None and not isinstance(prompt, str):
+            prompt = "\n".join(one for one in prompt if isinstance(one, str))
         return self._host.caller_of(
-            ctx.deps, message=said or "", conversation=ctx.conversation_id
+            ctx.deps, message=prompt or "", conversation=ctx.conversation_id
         )  # fmt: skip
 
     def _tool(self, item: dict[str, Any]) -> ToolsetTool[Any]:

@@ -201,7 +201,7 @@ def configuration_page() -> str:
         return f"`{key}`", says[f"{holder.__name__}.{field.name}"], shown
 
     head = ("setting", "meaning", "default")
-    parts.append(table(head, map(row, values.READERS)))
+    parts.append(table(head, map(row, values.KINDS)))
     others = {config.LOAD_PLUGINS: attribute_docs(config)["LOAD_PLUGINS"], **VARIABLES}
     rows = [(f"`{name}`", text) for name, text in others.items()]
     parts.append(f"## Other variables\n\n{table(('variable', 'what it does'), rows)}")

@@ -23,7 +23,7 @@ from toolmd._types.result import Result
 from toolmd._types.skill import STEP_KEYS, SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd.config import PREFIX
-from toolmd.config.values import READERS
+from toolmd.config.values import KINDS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -86,7 +86,7 @@ def test_every_code_has_a_section() -> None:
 
 
 def test_every_setting_has_a_row() -> None:
-    assert set(READERS) <= set(re.findall(r"^\| `(.+?)` ", page("configuration.md"), re.MULTILINE))
+    assert set(KINDS) <= set(re.findall(r"^\| `(.+?)` ", page("configuration.md"), re.MULTILINE))
 
 
 def test_every_variable_that_the_code_reads_is_documented() -> None:
@@ -94,7 +94,7 @@ def test_every_variable_that_the_code_reads_is_documented() -> None:
     for file in (ROOT / "framework").rglob("*.py"):
         read |= set(re.findall(r"\bTOOLMD_[A-Z_]+\b", file.read_text("utf-8")))
 
-    of_settings = {PREFIX + key.upper().replace(".", "_") for key in READERS}
+    of_settings = {PREFIX + key.upper().replace(".", "_") for key in KINDS}
     told = set(re.findall(r"`(TOOLMD_\w+)`", page("configuration.md")))
     assert read - {PREFIX} <= told | of_settings
 

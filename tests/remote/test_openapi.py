@@ -15,8 +15,7 @@ from tests.command import run_command
 from toolmd import Workspace, parse_tool
 from toolmd._import.functions import UnreadableSourceError
 from toolmd._import.openapi import read_service
-from toolmd.config.origin import Origin
-from toolmd.config.services import read_services
+from toolmd.config.values import Origin, read_setting
 
 DOCUMENT = """\
 openapi: 3.0.3
@@ -389,7 +388,7 @@ def test_operations_of_different_credentials_call_different_services() -> None:
     }  # fmt: skip
     tables = "".join(one.text() for one in services)
     assert "# scopes: read write admin\nauth = " in tables
-    assert read_services(tomllib.loads(tables)["services"], Origin("x", "services"))
+    assert read_setting("services", tomllib.loads(tables)["services"], Origin("x", "services"))
     told = " ".join(note.text for note in made.notes)
     assert "its way to sign in, card, can't be carried over" in told
     assert "its way to sign in, oauth, token, can't be carried over" in told

@@ -25,7 +25,7 @@ from toolmd._expressions import (
 )
 from toolmd._types.identity import is_fact
 from toolmd._types.settings import FactType, IdentitySettings, IssuerSettings, Right
-from toolmd.config.identity import is_safe
+from toolmd.config.services import is_safe
 from toolmd.errors import ConfigError
 
 LEEWAY_S = 30

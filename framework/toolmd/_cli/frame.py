@@ -241,11 +241,13 @@ def allowed_of(
 
 def rights_of(words: str) -> "tuple[Right, ...]":
     """Return the rights of `--may call,decide`; raise ConfigError for an unknown one."""
-    from toolmd.config.origin import Origin
-    from toolmd.config.values import token_rights
+    from toolmd._types.settings import TokenSettings
+    from toolmd.config.values import Origin, read
 
-    rights = [word.strip() for word in words.split(",")]
-    return token_rights(rights, Origin("command line", "--may"))
+    rights: tuple[Right, ...] = read(
+        TokenSettings.__annotations__["may"], words, Origin("command line", "--may", text=True)
+    )
+    return rights
 
 
 def new_conversation() -> str:

@@ -18,8 +18,7 @@ from toolmd._types.call_spec import Safety
 from toolmd._types.imported import Imported
 from toolmd._types.remote import METHODS, read_operation
 from toolmd._types.schema import Parameter
-from toolmd.config.origin import Origin
-from toolmd.config.services import read_services
+from toolmd.config.values import Origin, read_setting
 from toolmd.errors import ConfigError
 
 MAX_BYTES = 32 << 20
@@ -401,7 +400,7 @@ class _Reader:
               for one in whole}  # fmt: skip
         table = {"url": "http://localhost", "auth": [*whole]}
         try:
-            read_services({"one": table}, Origin("", "services"))
+            read_setting("services", {"one": table}, Origin("", "services"))
         except ConfigError:
             return None
         return whole if len(at) == len(found) else None

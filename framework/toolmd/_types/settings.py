@@ -1,28 +1,48 @@
-"""The settings of a project."""
+"""The settings of a project; the type of each says how `config.values` reads it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, NamedTuple
 
 DEFAULT_TOOLS = ("tools_md",)
 DEFAULT_SKILLS = ("skills_md",)
 
+
+class Bounds(NamedTuple):
+    """The least and the most of a number in the settings."""
+
+    least: float
+    most: float
+    unit: str = ""
+    above: bool = False
+    """Whether the number is more than `least`."""
+
+
 OnMissingConfidence = Literal["deny", "confirm"]
 Right = Literal["call", "decide", "operate", "act_as"]
-FactType = Literal["string", "number", "boolean", "list"]
-"""The type of a fact about the caller."""
 """What a token may do: `call` tools and run skills, `decide` for its own user, `operate`, or
 `act_as` other users."""
+FactType = Literal["string", "number", "boolean", "list"]
+"""The type of a fact about the caller."""
+Algorithm = Literal[
+    "RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "EdDSA"
+]
+"""Signatures by a private key; a shared secret would let each reader sign."""
+Fact = Annotated[str, "fact"]
+Name = Annotated[str, "name"]
+Share = Annotated[float | None, Bounds(0, 1)]
+Seconds = Annotated[float, Bounds(0, 3600, "seconds", above=True)]
+Count = Annotated[int, Bounds(1, 1_000_000)]
 
 
 @dataclass(frozen=True, slots=True)
 class SafetySettings:
     """The table `[safety]`; an unset key restricts nothing."""
 
-    default_min: float | None = None
+    default_min: Share = None
     """The minimum confidence (0..1) of tools whose file sets none."""
-    floor: float | None = None
+    floor: Share = None
     """The confidence (0..1) below which every call is denied; no file can lower it."""
     crisis_words: tuple[str, ...] = ()
     """Words in the user's message that send every call that is not Read Only to a human review."""
@@ -38,7 +58,7 @@ class ChatSettings:
 
     model: str | None = None
     """The endpoint's name for the model."""
-    base_url: str | None = None
+    base_url: Annotated[str | None, "web"] = None
     """The URL of an OpenAI-compatible API; None uses OpenRouter."""
 
 
@@ -51,7 +71,7 @@ class AuditSettings:
     sync: Literal["none", "batch"] = "none"
     """`batch` makes each call wait until the disk has its record; calls share the wait. Without,
     a record survives the death of the process, but the newest ones may not survive a power cut."""
-    keep_days: float | None = None
+    keep_days: Annotated[float | None, Bounds(0, 1_000_000, "days", above=True)] = None
     """The days after which files of the audit without newer records are deleted; the default
     keeps them."""
 
@@ -60,7 +80,7 @@ class AuditSettings:
 class ResultSettings:
     """The table `[results]`: what models read of results."""
 
-    max_bytes: int = 32 << 10
+    max_bytes: Annotated[int, Bounds(1024, 1_000_000, "bytes")] = 32 << 10
     """The bytes that a model reads of a result at most, from 1,024 to 1,000,000; a tool's Max
     Bytes may raise it up to 256 KiB. The model reads the rest with `read_result`."""
 
@@ -79,16 +99,16 @@ class ActAsSettings:
 class TokenSettings:
     """One bearer token, as its hash, and the user it belongs to."""
 
-    sha256: str
+    sha256: Annotated[str, "sha256"]
     """Hex SHA-256 of the token."""
     user: str
     """The user of calls with this token."""
-    may: tuple[Right, ...] = ("call",)
+    may: Annotated[tuple[Right, ...], "several"] = ("call",)
     """The rights. `call`: call tools, handle replies, run skills. `decide`: approve, edit, reject
     or answer this user's own pending calls, and give the Approvals of this user's roles. `operate`:
     reviews and runs of others, policy changes, audit and diagnostics. `act_as`: call for the users
     that its requests name, for the backend of an app. A model's host gets `call` only."""
-    context: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    context: Mapping[Fact, tuple[str, ...]] = field(default_factory=dict)
     """The allowed values of each fact: `{"patient": ("P-1001",)}`; the only one is the default."""
     roles: tuple[str, ...] = ()
     """The roles of the user, for Allowed Roles, Approval, rules and guards."""
@@ -100,18 +120,18 @@ class TokenSettings:
 class ServeSettings:
     """The table `[serve]`: HTTP tokens and connection limits; timeouts are in seconds."""
 
-    tokens: tuple[TokenSettings, ...] = ()
+    tokens: Annotated[tuple[TokenSettings, ...], "tokens"] = ()
     """The accepted tokens, each with `sha256`, `user`, `may` (`call`, `decide`, `operate`) and
     `context` (allowed values by fact). Without any, each start creates a new token."""
-    max_connections: int = 512
+    max_connections: Count = 512
     """The number of open connections from which on a request is answered with 503."""
-    head_timeout: int = 10
+    head_timeout: Count = 10
     """The time limit for a new connection's first byte, and then for the head of a request."""
-    body_timeout: int = 30
+    body_timeout: Count = 30
     """The time limit for receiving the body of a request, and for sending a response."""
-    idle_timeout: int = 75
+    idle_timeout: Count = 75
     """The time that a connection stays open between two requests."""
-    drain_timeout: float = 30.0
+    drain_timeout: Seconds = 30.0
     """The time that calls and runs have to end after a signal, in `toolmd worker` too."""
     require_accepted: bool = False
     """Whether `serve` does not start, and `/ready` is 503, while an edit that weakens a policy
@@ -125,15 +145,15 @@ class IssuerSettings:
     `user`, `roles`, `rights` and the values of `context` are expressions over `claims`.
     """
 
-    issuer: str
+    issuer: Annotated[str, "safe"]
     """Its exact name, the claim `iss`: an https URL."""
-    audience: tuple[str, ...]
+    audience: Annotated[tuple[str, ...], "one or several"]
     """The names of this server, one of which the claim `aud` must have."""
-    name: str = ""
+    name: Name = ""
     """A short name; with several issuers each user is `NAME:USER`."""
-    algorithms: tuple[str, ...] = ("RS256", "ES256")
+    algorithms: Annotated[tuple[Algorithm, ...], "several"] = ("RS256", "ES256")
     """The accepted signatures."""
-    jwks: str = ""
+    jwks: Annotated[str, "safe"] = ""
     """The URL of its public keys; by default its metadata names it."""
     key: str = ""
     """A file with its public key (PEM), relative to the project, in place of a URL."""
@@ -143,7 +163,7 @@ class IssuerSettings:
     """The roles, a list of texts. A guard reads them as `call.caller.roles`."""
     rights: str = "['call']"
     """The rights, a list of `call`, `decide` and `operate`."""
-    context: Mapping[str, str] = field(default_factory=dict)
+    context: Mapping[Fact, str] = field(default_factory=dict)
     """The facts by name, each a text; one whose claim is absent, null or empty is absent."""
 
 
@@ -151,9 +171,9 @@ class IssuerSettings:
 class IdentitySettings:
     """The table `[identity]`: who calls."""
 
-    issuers: tuple[IssuerSettings, ...] = ()
+    issuers: Annotated[tuple[IssuerSettings, ...], "issuers"] = ()
     """The identity services whose JWTs count."""
-    facts: Mapping[str, FactType] = field(default_factory=dict)
+    facts: Mapping[Fact, FactType] = field(default_factory=dict)
     """The facts that expressions may read of a caller, each with its type: `string`, `number`,
     `boolean` or `list` (of texts). One that an issuer or a token names is a string without it."""
     roles: tuple[str, ...] = ()
@@ -175,13 +195,13 @@ class Credential:
 class ServiceSettings:
     """The table `[services.NAME]`: a web service that `Implemented By: http …` calls."""
 
-    url: str
+    url: Annotated[str, "url"]
     """The base URL, which the path of each operation follows."""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Annotated[Mapping[str, str], "headers"] = field(default_factory=dict)
     """Headers of every request; `$NAME` or `${NAME}` in a value is that environment variable."""
-    auth: tuple[Credential, ...] = ()
+    auth: Annotated[tuple[Credential, ...], "auth"] = ()
     """The credentials of every request."""
-    timeout: float = 30.0
+    timeout: Seconds = 30.0
     """The most seconds that a request takes; the Timeout of the tool's file ends it earlier."""
     document: str = ""
     """The path or URL of its OpenAPI document, which `toolmd servers NAME` compares with the
@@ -192,19 +212,19 @@ class ServiceSettings:
 class ServerSettings:
     """The table `[servers.NAME]`: an MCP server that `Implemented By: mcp …` calls."""
 
-    command: tuple[str, ...] = ()
+    command: Annotated[tuple[str, ...], "command"] = ()
     """The program and its arguments, for a server that Toolmd starts; empty for one with a `url`.
     It runs in the project's folder."""
-    url: str = ""
+    url: Annotated[str, "url"] = ""
     """The URL of a server that runs already; empty for one with a `command`."""
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Annotated[Mapping[str, str], "env"] = field(default_factory=dict)
     """All environment variables of the process; `$NAME` or `${NAME}` in a value is that variable
     of Toolmd's own environment, and `$TOOLMD_USER` the user who calls."""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Annotated[Mapping[str, str], "headers"] = field(default_factory=dict)
     """Headers of every request, with variables as in `env`."""
     shared: bool = False
     """Whether all users share one session; otherwise each user has one."""
-    start_timeout: float = 30.0
+    start_timeout: Seconds = 30.0
     """The most seconds that starting and listing the tools take."""
 
 
@@ -212,7 +232,7 @@ class ServerSettings:
 class CheckSettings:
     """The table `[check]`: what `toolmd check` reports."""
 
-    ignore: tuple[str, ...] = ()
+    ignore: Annotated[tuple[str, ...], "codes"] = ()
     """The warnings and hints to leave out, by code, or by code and name for one tool or skill:
     `array-without-items`, `array-without-items:search`. Errors and weaker policies stay."""
 
@@ -221,7 +241,7 @@ class CheckSettings:
 class ConfirmationSettings:
     """The table `[confirmations]`: the calls that wait for a person."""
 
-    expires: float = 600.0
+    expires: Annotated[float, Bounds(0, 30 * 86400, "seconds", above=True)] = 600.0
     """How long a call waits for its caller's yes, in seconds; an Approval has its own Expires."""
 
 
@@ -235,9 +255,9 @@ class Settings:
     """Folders of definitions of tools, relative to `root` or absolute."""
     skills: tuple[str, ...] = DEFAULT_SKILLS
     """Folders of definitions of skills, relative to `root` or absolute."""
-    state: Path = Path(".toolmd")
+    state: Annotated[Path, "folder"] = Path(".toolmd")
     """The folder of Toolmd's own state (cache, confirmations, runs, audit), absolute."""
-    store: str = "sqlite"
+    store: Annotated[str, "store"] = "sqlite"
     """The store of runs, confirmations, limits, keys and accepted changes: `sqlite`, `memory`, or a
     `postgresql://` URL."""
     safety: SafetySettings = field(default_factory=SafetySettings)
@@ -254,19 +274,19 @@ class Settings:
     """What models read of results."""
     audit: AuditSettings = field(default_factory=AuditSettings)
     """The records of decisions."""
-    services: Mapping[str, ServiceSettings] = field(default_factory=dict)
+    services: Mapping[Name, ServiceSettings] = field(default_factory=dict)
     """The web services by name: tables `[services.NAME]` with `url`, `headers`, `auth`, `timeout`
     and `document` (`docs/how-to/call-a-web-service.md`)."""
     identity: IdentitySettings = field(default_factory=IdentitySettings)
     """Who calls: the identity services."""
-    servers: Mapping[str, ServerSettings] = field(default_factory=dict)
+    servers: Mapping[Name, ServerSettings] = field(default_factory=dict)
     """The MCP servers by name: tables `[servers.NAME]` with `command` and `env`, or `url` and
     `headers` (`docs/how-to/guard-an-mcp-server.md`)."""
-    time_zone: str = ""
+    time_zone: Annotated[str, "zone"] = ""
     """The time zone of days, weeks, months and years, such as `Europe/Berlin`."""
     trust_edits: bool = False
     """Whether an edit that drops a restriction is live immediately."""
-    import_timeout: float = 10.0
+    import_timeout: Seconds = 10.0
     """The time limit in seconds for loading a Python file, a plugin or a hook."""
     plugins: tuple[str, ...] | None = None
     """The installed plugins that may load, by package or entry-point name; None loads all."""

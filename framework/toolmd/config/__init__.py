@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolmd._types.settings import DEFAULT_SKILLS, DEFAULT_TOOLS, Settings
-from toolmd.config.origin import Origin
-from toolmd.config.values import READERS, SHORT, TABLES
+from toolmd.config.values import KINDS, SHORT, TABLES, Origin, read_setting
 from toolmd.errors import ConfigError, did_you_mean
 
 OWN_FILE = "toolmd.toml"
@@ -177,7 +176,7 @@ def _from_table(table: Mapping[str, Any], origin: str) -> dict[str, tuple[Any, O
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, Origin]]:
-    keys = {**{key: key for key in READERS}, **SHORT}
+    keys = {**{key: key for key in KINDS}, **SHORT}
     names = {PREFIX + key.upper().replace(".", "_"): known for key, known in keys.items()}
     values: dict[str, tuple[Any, Origin]] = {}
     for variable in sorted(environ):
@@ -219,11 +218,11 @@ def _from_overrides(overrides: Mapping[str, Any]) -> dict[str, tuple[Any, Origin
 
 
 def _known(key: str, origin: str) -> None:
-    if key in READERS:
+    if key in KINDS:
         return
-    within = [known for known in READERS if known.endswith(f".{key}")]
-    hint = did_you_mean(key, [*READERS, *TABLES]) or did_you_mean(key, within, alike=0.0)
-    hint = hint or f"known settings: {_list(READERS)}"
+    within = [known for known in KINDS if known.endswith(f".{key}")]
+    hint = did_you_mean(key, [*KINDS, *TABLES]) or did_you_mean(key, within, alike=0.0)
+    hint = hint or f"known settings: {_list(KINDS)}"
     raise Origin(origin, key).error(f"unknown key; {hint}")
 
 
@@ -232,7 +231,7 @@ def _list(names: Iterable[str]) -> str:
 
 
 def _settings(root: Path, file: Path | None, values: Mapping[str, tuple[Any, Origin]]) -> Settings:
-    read = {key: READERS[key](value, place) for key, (value, place) in values.items()}
+    read = {key: read_setting(key, value, place) for key, (value, place) in values.items()}
     tables: dict[str, dict[str, Any]] = {table: {} for table in TABLES}
     plain: dict[str, Any] = {}
     for key, value in read.items():

@@ -1,265 +1,291 @@
-"""Validate each setting's value, wherever it was written."""
+"""Read the value of a setting as the type of its field says, wherever it was written."""
 
 import contextlib
+import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import Any, get_args
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 from zoneinfo import ZoneInfo
 
 from toolmd._types.call import fact_name
 from toolmd._types.code import Code
-from toolmd._types.settings import (
-    ActAsSettings,
-    AuditSettings,
-    ChatSettings,
-    CheckSettings,
-    ConfirmationSettings,
-    IdentitySettings,
-    ResultSettings,
-    Right,
-    SafetySettings,
-    ServeSettings,
-    TokenSettings,
+from toolmd._types.identity import RESERVED
+from toolmd._types.settings import ActAsSettings, Bounds, IssuerSettings, Settings, TokenSettings
+from toolmd.config.services import (
+    is_safe,
+    read_command,
+    read_credentials,
+    read_env,
+    read_headers,
+    read_url,
+    whole_server,
+    whole_service,
 )
-from toolmd.config.identity import read_facts, read_issuers, read_roles
-from toolmd.config.origin import Origin
-from toolmd.config.services import read_servers, read_services
-from toolmd.errors import did_you_mean
+from toolmd.errors import ConfigError, did_you_mean
 
-Read = Callable[[Any, Origin], Any]
-"""Reads a setting's value; raises ConfigError, which names the place."""
-MOST = 1_000_000
-"""The largest number that a setting takes."""
-LEAST_BYTES = 1024
-"""The fewest bytes that a model reads of a result: room for an error and its remedy."""
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+_WORDS = {"1": True, "true": True, "yes": True, "on": True}
+_WORDS |= {"0": False, "false": False, "no": False, "off": False}
+"""How the environment says yes and no."""
 
 
-def _folders(value: Any, place: Origin) -> tuple[str, ...]:
-    folders = _names(value, place)
-    for folder in folders:
-        if not folder.strip() or "\0" in folder:
-            raise place.error(f"{folder!r} is no folder")
-    return folders
+class Origin(NamedTuple):
+    """The place where a value was written, for messages."""
+
+    origin: str
+    key: str
+    text: bool = False
+    """Whether only text can stand here, as in the environment; a file has types of its own."""
+
+    def error(self, message: str) -> ConfigError:
+        """Build the error that names the place."""
+        return ConfigError(f"{self.origin}: {self.key}: {message}")
+
+    def below(self, name: str) -> "Origin":
+        """Return the place of a value by its name in a table."""
+        return Origin(self.origin, f"{self.key}.{name}")
+
+    def read(self, reader: Callable[[Any], Any], value: Any) -> Any:
+        """Return what a function makes of a value; its ValueError becomes that of the place."""
+        try:
+            return reader(value)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+
+    def parsed(self, value: Any, wanted: str, *, commas: bool = False) -> Any:
+        """Return the JSON of a text in the environment; with `commas`, parts by commas, too."""
+        if not self.text or not isinstance(value, str):
+            return value
+        if commas and not value.lstrip().startswith(("[", "{")):
+            return [part.strip() for part in value.split(",") if part.strip()]
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise self.error(f"must be {wanted}, as JSON") from error
 
 
-def _names(value: Any, place: Origin) -> tuple[str, ...]:
-    value = place.listed(value)
-    if not isinstance(value, list | tuple) or not all(isinstance(v, str) for v in value):
-        raise place.error(f'must be a list of texts, such as ["a", "b"], not {value!r}')
-    return tuple(value)
+def read(kind: Any, value: Any, at: Origin) -> Any:
+    """Read a value of a type that the settings have; raises ConfigError, which names the place."""
+    kind, rule = get_args(kind) if get_origin(kind) is Annotated else (kind, None)
+    kind = get_args(kind)[0] if isinstance(kind, UnionType) else kind  # of `str | None`
+    origin, inner = get_origin(kind), get_args(kind)
+    if rule in _RAW:
+        return at.read(_RAW[rule], value)
+    if origin is tuple:
+        value = _read_list(inner[0], value, at)
+    elif origin is Mapping:
+        value = _read_map(inner[0], inner[1], value, at)
+    elif origin is Literal:
+        if value not in inner:
+            near = did_you_mean(str(value), inner)
+            raise at.error(near or f"must be {' or '.join(inner)}, not {value!r}")
+    elif is_dataclass(kind):
+        return _read_table(kind, value, at)
+    elif isinstance(rule, Bounds):
+        return _read_number(kind, rule, value, at)
+    elif kind is bool:
+        value = _WORDS.get(value.strip().lower()) if at.text and isinstance(value, str) else value
+        if not isinstance(value, bool):
+            raise at.error("must be true or false")
+    elif not isinstance(value, str | Path) or not str(value).strip() or "\0" in str(value):
+        raise at.error("must be a text that is not empty")
+    else:
+        value = str(value).strip()
+    return at.read(_RULES[rule], value) if rule is not None else value
 
 
-def _words(value: Any, place: Origin) -> tuple[str, ...]:
-    words = _names(value, place)
-    if not all(word.strip() for word in words):
-        raise place.error("an empty word would match everything or nothing; take it out")
-    return words
+def read_setting(key: str, value: Any, at: Origin) -> Any:
+    """Read the value of a setting by its key, such as `safety.floor`."""
+    return read(KINDS[key], value, at)
 
 
-def _codes(value: Any, place: Origin) -> tuple[str, ...]:
-    codes = _names(value, place)
+def _read_list(kind: Any, value: Any, at: Origin) -> tuple[Any, ...]:
+    are_tables = is_dataclass(kind)
+    wanted = "a list of tables" if are_tables else 'a list, such as ["a", "b"]'
+    value = at.parsed(value, wanted, commas=not are_tables)
+    if not isinstance(value, list | tuple):
+        raise at.error(f"must be {wanted}")
+    return tuple(read(kind, one, at._replace(text=False)) for one in value)
+
+
+def _read_map(names: Any, kind: Any, value: Any, at: Origin) -> dict[str, Any]:
+    value = at.parsed(value, "values by name")
+    if not isinstance(value, dict):
+        raise at.error("must be a table of values by name")
+    found: dict[str, Any] = {}
+    for name, one in value.items():
+        key = read(names, name, at)
+        if key in found:
+            raise at.error(f"{key} is written twice")
+        found[key] = read(kind, one, at.below(name))
+    return found
+
+
+def _read_table(kind: Any, value: Any, at: Origin) -> Any:
+    value = at.parsed(value, "a table")
+    known = {one.name: one for one in fields(kind)}
+    needed = [name for name, one in known.items()
+              if one.default is MISSING and one.default_factory is MISSING]  # fmt: skip
+    if not isinstance(value, dict) or not {*needed} <= value.keys():
+        raise at.error(f"must be a table with {' and '.join(needed)}".removesuffix(" with "))
+    value = at.read(_BEFORE.get(kind.__name__, dict), value)
+    for name in sorted(set(value) - {*known}):
+        hint = did_you_mean(name, known) or f"known keys: {', '.join(known)}"
+        raise at.error(f"unknown key {name!r}; {hint}")
+    table = kind(**{name: read(known[name].type, one, at.below(name))
+                    for name, one in value.items()})  # fmt: skip
+    return at.read(_WHOLE.get(kind.__name__, lambda whole: whole), table)
+
+
+def _read_number(kind: Any, bounds: Bounds, value: Any, at: Origin) -> float:
+    is_whole, read_as = kind is int, value
+    if isinstance(value, str) and at.text:
+        with contextlib.suppress(ValueError):
+            read_as = int(value) if is_whole else float(value)
+    is_number = isinstance(read_as, int if is_whole else int | float)
+    if (
+        is_number
+        and not isinstance(read_as, bool)
+        and bounds.least <= read_as <= bounds.most
+        and not (bounds.above and read_as == bounds.least)
+    ):
+        return int(read_as) if is_whole else float(read_as)
+    number = f"a {'whole ' * is_whole}number{bounds.unit and f' of {bounds.unit}'}"
+    least = f"{'more than' if bounds.above else 'from'} {bounds.least:,}"
+    raise at.error(f"must be {number}, {least} up to {bounds.most:,}, not {value!r}")
+
+
+def _name(value: str) -> str:
+    if not _NAME.fullmatch(value):
+        raise ValueError(f"{value!r} is not a name: use lower-case letters, digits, _ and -")
+    return value
+
+
+def _fact(value: str) -> str:
+    fact = fact_name(value)
+    if fact is None or fact in RESERVED:
+        raise ValueError(f"{value!r} can't be the name of a fact")
+    return fact
+
+
+def _codes(codes: tuple[str, ...]) -> tuple[str, ...]:
     for one in codes:
         code = one.partition(":")[0]
         if code not in {*Code}:
             near = did_you_mean(code, [*Code]) or "`toolmd rule` lists the codes"
-            raise place.error(f"no finding has the code {code!r}; {near}")
+            raise ValueError(f"no finding has the code {code!r}; {near}")
         if code == Code.WEAKENED_POLICY:
-            raise place.error("a weaker policy can't be ignored: accept it, or restore it")
+            raise ValueError("a weaker policy can't be ignored: accept it, or restore it")
     return codes
 
 
-def _path(value: Any, place: Origin) -> Path:
-    if not isinstance(value, str | Path) or not str(value).strip() or "\0" in str(value):
-        raise place.error(f"must be a folder, not {value!r}")
+def _folder(value: str) -> Path:
     try:
         return Path(value).expanduser()
-    except RuntimeError as error:
-        raise place.error(f"{value!r} names no user's folder") from error
+    except RuntimeError:
+        raise ValueError(f"{value!r} names no user's folder") from None
 
 
-def _store(value: Any, place: Origin) -> str:
-    if value in ("sqlite", "memory"):
-        return str(value)
-    if isinstance(value, str) and value.startswith(("postgresql://", "postgres://")):
+def _store(value: str) -> str:
+    if value in ("sqlite", "memory") or value.startswith(("postgresql://", "postgres://")):
         return value
-    raise place.error("must be sqlite, memory or a postgresql:// URL")
+    raise ValueError("must be sqlite, memory or a postgresql:// URL")
 
 
-def _number(most: float, wanted: str, *, zero: bool = False) -> Read:
-    """Return what reads a number up to `most`, more than 0 or, with `zero`, from 0."""
-
-    def read(value: Any, place: Origin) -> float:
-        if isinstance(value, str) and place.text:
-            with contextlib.suppress(ValueError):
-                value = float(value)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= most or (value == 0 and not zero):
-            raise place.error(f"must be {wanted}, not {value!r}")
-        return float(value)
-
-    return read
-
-
-def _count(least: int, unit: str = "") -> Read:
-    """Return what reads a whole number from `least` to MOST."""
-
-    def read(value: Any, place: Origin) -> int:
-        if isinstance(value, str) and place.text and value.isascii() and value.isdigit():
-            value = int(value[:10])
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= MOST:
-            raise place.error(f"must be a whole number from {least} to {MOST}{unit}, not {value!r}")
-        return value
-
-    return read
-
-
-def _one_of(*words: str) -> Read:
-    """Return what reads one of some words."""
-
-    def read(value: Any, place: Origin) -> str:
-        if value not in words:
-            raise place.error(f"must be {' or '.join(words)}, not {value!r}")
-        return str(value)
-
-    return read
-
-
-def _flag(value: Any, place: Origin) -> bool:
-    if isinstance(value, bool):
-        return value
-    words = {"1": True, "true": True, "yes": True, "on": True}
-    words |= {"0": False, "false": False, "no": False, "off": False}
-    if place.text and isinstance(value, str) and (word := value.strip().lower()) in words:
-        return words[word]
-    raise place.error(f"must be true or false, not {value!r}")
-
-
-def _zone(value: Any, place: Origin) -> str:
+def _zone(value: str) -> str:
     try:
         return ZoneInfo(value).key
-    except (ValueError, TypeError, KeyError, OSError):
-        raise place.error(f"must be a time zone such as Europe/Berlin, not {value!r}") from None
+    except (ValueError, KeyError, OSError):
+        raise ValueError(f"must be a time zone such as Europe/Berlin, not {value!r}") from None
 
 
-def _text(value: Any, place: Origin) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise place.error(f"must be a text that is not empty, not {value!r}")
-    return value.strip()
+def _web(value: str) -> str:
+    if not value.startswith(("http://", "https://")):
+        raise ValueError("must be an http:// or https:// URL")
+    return value
 
 
-def _url(value: Any, place: Origin) -> str:
-    if not isinstance(value, str) or not value.strip().startswith(("http://", "https://")):
-        raise place.error(f"must be an http:// or https:// URL, not {value!r}")
-    return value.strip()
+def _safe(value: str) -> str:
+    if not is_safe(value):
+        raise ValueError("must be an https:// URL")
+    return value
 
 
-def _tokens(value: Any, place: Origin) -> tuple[TokenSettings, ...]:
-    value = place.parsed(value, "a JSON list of tokens")
-    if not isinstance(value, list | tuple):
-        raise place.error("must be a list of tables with sha256, user, may and context")
-    tokens = tuple(_token(one, place) for one in value)
+def _sha256(value: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{64}", value):
+        raise ValueError("must be 64 lowercase hex digits: the token's hash, not itself")
+    return value
+
+
+def _several(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values:
+        raise ValueError("must list one at least")
+    return values
+
+
+def _audience(value: Any) -> tuple[str, ...]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not texts or not all(isinstance(one, str) for one in texts):
+        raise ValueError('must be a text, or list texts: ["a", "b"]')
+    return tuple(texts)
+
+
+def _tokens(tokens: tuple[TokenSettings, ...]) -> tuple[TokenSettings, ...]:
     if len({token.sha256 for token in tokens}) < len(tokens):
-        raise place.error("one token stands for two users")
+        raise ValueError("one token stands for two users")
     return tokens
 
 
-def _token(value: Any, place: Origin) -> TokenSettings:
-    if not isinstance(value, dict) or not {"sha256", "user"} <= set(value):
-        raise place.error("each token needs sha256 and user")
-    if unknown := set(value) - {*_TOKEN_KEYS}:
-        known = ", ".join(sorted(_TOKEN_KEYS))
-        raise place.error(f"a token has no {min(unknown)!r}; known keys: {known}")
-    digest, user = value["sha256"], value["user"]
-    if not isinstance(digest, str) or not re.fullmatch(r"[0-9a-f]{64}", digest):
-        raise place.error("sha256 must be 64 lowercase hex digits: the token's hash, not itself")
-    if not isinstance(user, str) or not user.strip():
-        raise place.error("user must name somebody")
-    may = token_rights(value.get("may", ["call"]), place)
-    context = _token_context(value.get("context", {}), place)
-    roles = read_roles(value["roles"], place) if "roles" in value else ()
-    acting = value.get("act_as", {})
-    if not isinstance(acting, dict) or set(acting) - {"roles", "context"}:
-        raise place.error('act_as must list what it may state: {roles = ["customer"]}')
-    if acting and "act_as" not in may:
-        raise place.error('act_as needs the right of this name: may = ["act_as"]')
-    act_as = ActAsSettings(**{key: read_roles(names, place) for key, names in acting.items()})
-    return TokenSettings(digest, user, may, context, roles, act_as)
+def _issuers(issuers: tuple[IssuerSettings, ...]) -> tuple[IssuerSettings, ...]:
+    if len({one.issuer for one in issuers}) < len(issuers):
+        raise ValueError("an issuer is listed twice")
+    if len(issuers) > 1 and len({one.name for one in issuers} - {""}) < len(issuers):
+        raise ValueError('each of several issuers needs its own name: name = "shop"')
+    return issuers
 
 
-_TOKEN_KEYS = tuple(TokenSettings.__dataclass_fields__)
+def _token(token: TokenSettings) -> TokenSettings:
+    if token.act_as != ActAsSettings() and "act_as" not in token.may:
+        raise ValueError('act_as needs the right of this name: may = ["act_as"]')
+    return token
 
 
-def token_rights(value: Any, place: Origin) -> tuple[Right, ...]:
-    """Read the rights of a token; without any, it could do nothing."""
-    rights = get_args(Right)
-    if not isinstance(value, list) or not value or any(one not in rights for one in value):
-        raise place.error(f"may must list some of {', '.join(rights)}, not {value!r}")
-    return tuple(right for right in rights if right in value)
+def _issuer(issuer: IssuerSettings) -> IssuerSettings:
+    if issuer.jwks and issuer.key:
+        raise ValueError("keep one of jwks (a URL) and key (a file)")
+    return issuer
 
 
-def _token_context(value: Any, place: Origin) -> Mapping[str, tuple[str, ...]]:
-    wanted = 'context must list the allowed values by fact: {patient = ["P-1001"]}'
-    if not isinstance(value, dict):
-        raise place.error(wanted)
-    allowed: dict[str, tuple[str, ...]] = {}
-    for name, values in value.items():
-        fact = fact_name(name)
-        texts = isinstance(values, list) and all(isinstance(v, str) and v for v in values)
-        if fact is None or fact in allowed or not texts:
-            raise place.error(wanted)
-        allowed[fact] = tuple(values)
-    return allowed
+_RULES: Mapping[Any, Callable[[Any], Any]] = {
+    "name": _name, "fact": _fact, "codes": _codes, "folder": _folder, "store": _store,
+    "zone": _zone, "web": _web, "safe": _safe, "sha256": _sha256, "several": _several,
+    "tokens": _tokens, "issuers": _issuers,
+}  # fmt: skip
+"""What a value of its type must be, too; each returns it, or raises ValueError."""
+_RAW: Mapping[Any, Callable[[Any], Any]] = {
+    "one or several": _audience, "url": read_url, "headers": read_headers,
+    "auth": read_credentials, "env": read_env, "command": tuple,
+}  # fmt: skip
+"""What a value is read by whose form in the settings is another than its type."""
+_BEFORE: Mapping[str, Callable[[Any], Any]] = {"ServerSettings": read_command}
+"""What brings a table into the form of its class."""
+_WHOLE: Mapping[str, Callable[[Any], Any]] = {
+    "TokenSettings": _token, "IssuerSettings": _issuer, "ServiceSettings": whole_service,
+    "ServerSettings": whole_server,
+}  # fmt: skip
+"""What the values of a table must be together."""
 
-
-TABLES: Mapping[str, Callable[..., Any]] = {
-    "safety": SafetySettings,
-    "chat": ChatSettings,
-    "identity": IdentitySettings,
-    "serve": ServeSettings,
-    "check": CheckSettings,
-    "confirmations": ConfirmationSettings,
-    "results": ResultSettings,
-    "audit": AuditSettings,
-}
-"""The tables among them."""
+_OWN = ("root", "file", "origin")
+_FIELDS: Mapping[str, Any] = {f.name: f.type for f in fields(Settings) if f.name not in _OWN}
+TABLES: Mapping[str, Any] = {name: kind for name, kind in _FIELDS.items() if is_dataclass(kind)}
+"""The tables among the settings, such as `safety`."""
 SHORT: Mapping[str, str] = {"audit": "audit.enabled"}
 """A key that stands for one in its table: `audit = false`."""
-_confidence = _number(1, "a number from 0 to 1", zero=True)
-_seconds = _number(3600, "a number of seconds, more than 0 up to 3600")
-READERS: Mapping[str, Read] = {
-    "tools": _folders,
-    "skills": _folders,
-    "state": _path,
-    "store": _store,
-    "safety.default_min": _confidence,
-    "safety.floor": _confidence,
-    "safety.crisis_words": _words,
-    "safety.crisis_message": _text,
-    "safety.on_missing_confidence": _one_of("deny", "confirm"),
-    "chat.model": _text,
-    "chat.base_url": _url,
-    "identity.issuers": read_issuers,
-    "identity.facts": read_facts,
-    "identity.roles": read_roles,
-    "serve.tokens": _tokens,
-    "serve.max_connections": _count(1),
-    "serve.head_timeout": _count(1),
-    "serve.body_timeout": _count(1),
-    "serve.idle_timeout": _count(1),
-    "serve.drain_timeout": _seconds,
-    "serve.require_accepted": _flag,
-    "check.ignore": _codes,
-    "confirmations.expires": _number(30 * 86400, "a number of seconds, more than 0 up to 30 days"),
-    "results.max_bytes": _count(LEAST_BYTES, " bytes"),
-    "audit.enabled": _flag,
-    "audit.sync": _one_of("none", "batch"),
-    "audit.keep_days": _number(MOST, f"a number of days, more than 0 up to {MOST}"),
-    "services": read_services,
-    "servers": read_servers,
-    "time_zone": _zone,
-    "trust_edits": _flag,
-    "import_timeout": _seconds,
-    "plugins": _names,
+KINDS: Mapping[str, Any] = {
+    **{name: kind for name, kind in _FIELDS.items() if name not in TABLES},
+    **{f"{name}.{f.name}": f.type for name, table in TABLES.items() for f in fields(table)},
 }
-"""Every setting, and what reads its value."""
+"""Every setting by its key, such as `safety.floor`, with its type."""

@@ -648,21 +648,6 @@ def test_a_section_that_says_none_is_like_a_missing_one(section, none):
 
 
 @pytest.mark.parametrize(
-    ("title", "instead"),
-    [("## Tool Parameters", "Tool Parameters"), ("**Parameters**", "**Parameters**")],
-)
-def test_a_missing_section_is_reported_at_a_similar_title(title, instead):
-    text = f"{HEAD}{title}\n\nNone{TAIL}"
-    spec, (found,) = parse_tool(text, "t.tool.md")
-    assert spec is None
-    assert (found.code, found.span.line, found.help) == (
-        "missing-section",
-        11,
-        f"write `## Parameters` instead of '{instead}'",
-    )
-
-
-@pytest.mark.parametrize(
     ("field", "key", "value"),
     [
         ("Enum**: a, b (optional, for restricted values)", "enum", ["a", "b"]),

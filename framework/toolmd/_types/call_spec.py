@@ -1,14 +1,14 @@
 """The part of a definition that a call is checked against; it has no prose."""
 
 import re
-from dataclasses import asdict, dataclass, field, fields
-from typing import Annotated, Any, Literal, get_args
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, Literal
 
 from toolmd._types.approval import Approval
 from toolmd._types.diagnostic import Source
 from toolmd._types.field import Row
 from toolmd._types.quota import Quota
-from toolmd._types.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema, plain_numbers
 
 DEFAULT_TIMEOUT_S = 30.0
 """The deadline in seconds of a tool whose Limits name none."""
@@ -259,29 +259,13 @@ def seconds(value: float) -> str:
 
 
 def written(part: Safety | Limits) -> dict[str, Any]:
-    """Return the fields that the file sets, as JSON; seconds and shares are floats."""
-    return {
-        name: _as_json(name, value)
-        for name, value in asdict(part).items()
-        if value not in (None, ())
-    }
+    """Return the fields that the file sets, as JSON."""
+    fields: dict[str, Any] = plain_numbers(asdict(part, dict_factory=_present))
+    return fields
 
 
-_FLOATS = {
-    one.name
-    for part in (Safety, Limits, Rate)
-    for one in fields(part)
-    if float in (one.type, *get_args(next(iter(get_args(one.type)), None)))
-}
-"""The fields that are always written as floats: a spec made in Python may have 60 for 60.0."""
-
-
-def _as_json(name: str, value: Any) -> Any:
-    if isinstance(value, dict):
-        return {k: _as_json(k, one) for k, one in value.items() if one not in (None, "")}
-    if isinstance(value, tuple):
-        return [_as_json(name, inner) for inner in value]
-    return float(value) if name in _FLOATS else value
+def _present(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in pairs if value not in (None, "", ())}
 
 
 _LABEL = re.compile(r"([a-z]{2,3}): ")

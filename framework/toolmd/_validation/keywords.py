@@ -116,15 +116,15 @@ def identity(value: Any) -> Hashable:
     return value  # type: ignore[no-any-return]  # text, numbers and null are their own keys
 
 
-FORMATS: Mapping[str, tuple[Callable[[str], bool], str]] = {
-    "date": (is_date, "a real date such as 2026-03-05"),
-    "time": (is_time, "a time of day such as 09:30"),
-    "date-time": (is_date_time, "a date and time such as 2026-03-05T09:30:00Z"),
-    "email": (is_email, "an e-mail address such as name@example.org"),
-    "uri": (is_uri, "an absolute URI such as https://example.org/page"),
-    "uuid": (is_uuid, "a UUID such as 123e4567-e89b-12d3-a456-426614174000"),
+FORMATS: Mapping[str, tuple[Callable[[str], bool], str, str]] = {
+    "date": (is_date, "a real date", "2026-03-05"),
+    "time": (is_time, "a time of day", "09:30"),
+    "date-time": (is_date_time, "a date and time", "2026-03-05T09:30:00Z"),
+    "email": (is_email, "an e-mail address", "name@example.org"),
+    "uri": (is_uri, "an absolute URI", "https://example.org/page"),
+    "uuid": (is_uuid, "a UUID", "123e4567-e89b-12d3-a456-426614174000"),
 }
-"""The formats that are enforced, each with its words; any other is an annotation."""
+"""The formats that are enforced, each with its words and a sample; any other is an annotation."""
 
 
 class Check(NamedTuple):
@@ -143,7 +143,7 @@ CHECKS: Mapping[str, Check] = {
     "format": Check(
         "invalid_format",
         lambda name: FORMATS[name][0] if name in FORMATS else None,
-        lambda name: FORMATS[name][1],
+        lambda name: "{1} such as {2}".format(*FORMATS[name]),
     ),
 }
 

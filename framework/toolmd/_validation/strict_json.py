@@ -119,8 +119,9 @@ def _start(text: str) -> int:
 def _decode(
     decoder: json.JSONDecoder, text: str, start: int, depth: int, *, halves: bool
 ) -> tuple[Any, int]:
-    if sys.getrecursionlimit() > _SAFE_RECURSION:
-        _deny_depth(text, start, depth)
+    is_limited = sys.getrecursionlimit() <= _SAFE_RECURSION
+    if not is_limited and text.count("{", start) + text.count("[", start) > _SAFE_RECURSION:
+        raise _too_deep(depth)  # in doubt: it has that many brackets, and may nest them
     try:
         value, end = decoder.raw_decode(text, start)
     except json.JSONDecodeError as error:
@@ -155,39 +156,6 @@ def _is_deep(source: str, most: int) -> bool:
     for _ in range(most):
         brackets = brackets.replace(b"{}", b"")
     return bool(brackets)
-
-
-def _deny_depth(text: str, start: int, most: int) -> None:
-    """Reject deep JSON before it is decoded, up to its end or its first error."""
-    if text.count("{", start) + text.count("[", start) <= most:
-        return
-    depth, at, size = 0, start, len(text)
-    while at < size:
-        match text[at]:
-            case '"':
-                at = _string_end(text, at + 1)
-            case "{" | "[":
-                depth += 1
-                if depth > most:
-                    raise _too_deep(most)
-            case "}" | "]":
-                depth -= 1
-                if depth <= 0:
-                    return
-            case _:
-                pass
-        at += 1
-
-
-def _string_end(text: str, at: int) -> int:
-    while (quote := text.find('"', at)) >= 0:
-        before = quote
-        while before > at and text[before - 1] == "\\":
-            before -= 1
-        if (quote - before) % 2 == 0:
-            return quote
-        at = quote + 1
-    return len(text)
 
 
 def _has_half_a_pair(value: Any, source: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from toolmd._types.field import JsonType
 from toolmd._types.schema import KEYWORDS, UPPER, Parameter, Schema, plain_numbers
+from toolmd._validation.keywords import FORMATS
 
 HIDDEN = "(hidden)"
 """Stands for a value that is Sensitive."""
@@ -118,14 +119,6 @@ _PLAIN: Mapping[str, Any] = {
     "object": {},
     "null": None,
 }
-_FORMATS: Mapping[str, str] = {
-    "date": "2026-01-31",
-    "time": "09:00:00",
-    "date-time": "2026-01-31T09:00:00Z",
-    "email": "name@example.org",
-    "uri": "https://example.org/",
-    "uuid": "00000000-0000-4000-8000-000000000000",
-}
 
 
 def sample(shape: Schema, text: str = "text") -> Any:
@@ -148,7 +141,7 @@ def sample(shape: Schema, text: str = "text") -> Any:
         case "number" | "integer" if shape.minimum is not None or shape.maximum is not None:
             return shape.minimum if shape.minimum is not None else shape.maximum
         case "string":
-            return _FORMATS.get(shape.format or "", text)
+            return FORMATS.get(shape.format or "", ("", "", text))[2]
         case kind:
             return _PLAIN[kind]
 

@@ -21,7 +21,7 @@ from toolmd._parse.outline import outline, source_lines
 from toolmd._parse.page import MAX_BYTES, Mark, Page, Places, replace
 from toolmd._parse.scalars import listed
 from toolmd._parse.unread import report_kept
-from toolmd._parse.words import MAX_KEY, fold, heading_text, is_slip, plain, section_title, split
+from toolmd._parse.words import fold, heading_text, is_slip, plain, section_title, split
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Position, Source
 from toolmd._types.identity import Identity
@@ -232,25 +232,9 @@ class Definition:
             help_ = f"add `## {name}`" + (
                 ", with `None` below it if there are none" if name == "Parameters" else ""
             )
-            near = self._titled(table)
-            if near is not None:
-                help_ = f"write `## {name}` instead of '{near.text}'"
             what = f"the section '{name}' is missing"
-            self.page.error(Code.MISSING_SECTION, near or self._end(), what, help_)
+            self.page.error(Code.MISSING_SECTION, self._end(), what, help_)
         return found
-
-    def _titled(self, table: SectionTable) -> Mark | None:
-        """Return the title, or the paragraph, that contains a missing section's name."""
-        document = self.document
-        marks = [section.mark for section in document.others]
-        for section in document.known.values():
-            marks += [part.heading for part in section.parts if part.level <= section.level]
-        for blocks in (document.head, *(section.blocks for section in document.known.values())):
-            marks += [
-                b.mark for b in blocks if isinstance(b, Paragraph) and len(b.mark.text) < MAX_KEY
-            ]
-        stem = fold(table.name).removesuffix("s")
-        return next((mark for mark in marks if stem in fold(mark.text)), None)
 
     def _swallowed(self) -> bool:
         """Return whether a reported error hides sections, so that missing ones need no report."""

@@ -1,5 +1,6 @@
 """YAML at the head of a file: plain keys and values only, each with its position."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -51,20 +52,19 @@ def read_front_matter(page: Page) -> FrontMatter:
     return _parse(page, block[1:]) if any(line.strip() for line in block) else FrontMatter()
 
 
+_COMMENT = re.compile(
+    r"""(?:[^:#]*:\s*(?:"(?:\\.|[^"\\])*"|'[^']*'))?+.*?(?:^|(?<=\S)\s+)#+ ?(.*)"""
+)
+"""A line with a comment, which begins after a space, and after a value in quotes."""
+
+
 def front_comments(page: Page) -> list[str]:
     """Return the text of the comments in a page's front matter, and blank the block out."""
     before = list(page.lines)
     read_front_matter(page)
-    block = [line if not left else "" for line, left in zip(before, page.lines, strict=True)]
-    block = [line for line in block if line.strip() and line.rstrip() not in _FENCES]
-    if not any("#" in line for line in block):
-        return []
-    for lines in (block, [line for line, _ in _quoted(block)]):
-        try:
-            return comments(lines)
-        except UnreadableError:
-            continue
-    return []
+    block = [line for line, left in zip(before, page.lines, strict=True) if line != left]
+    found = [match[1].strip() for line in block if (match := _COMMENT.fullmatch(line))]
+    return [words.replace("-->", "-- >") for words in found]
 
 
 def _is_key(line: str) -> bool:
@@ -213,21 +213,3 @@ def _data(node: "yaml.Node", depth: int) -> object:
     if isinstance(node, yaml.MappingNode):
         return {key.text: _data(value, depth + 1) for key, value in _pairs(node)}
     return node.value
-
-
-def comments(block: Sequence[str]) -> list[str]:
-    """Return the text of each comment; raise UnreadableError for invalid YAML."""
-    import yaml
-
-    ends: dict[int, int] = {}
-    try:
-        for token in yaml.scan("\n".join(block), Loader=yaml.SafeLoader):
-            if token.start_mark.index == token.end_mark.index:
-                continue  # the end of a block or of the stream, which comes after its comments
-            for line in range(token.start_mark.line, token.end_mark.line):
-                ends[line] = len(block[line])
-            ends[token.end_mark.line] = token.end_mark.column
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise UnreadableError(str(error)) from None
-    behind = (line[ends.get(number, 0) :].strip() for number, line in enumerate(block))
-    return [words.lstrip("# ").replace("-->", "-- >") for words in behind if words[:1] == "#"]

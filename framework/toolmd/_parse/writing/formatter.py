@@ -1,12 +1,11 @@
 """Convert any accepted form of a definition to the canonical one, and keep its comments."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
 
 from toolmd._parse.blocks import Block, Bullets, Comment, Paragraph, Table
 from toolmd._parse.document.front_matter import front_comments
 from toolmd._parse.outline import outline, source_lines
-from toolmd._parse.page import Page, Places
+from toolmd._parse.page import Page
 from toolmd._parse.skill import parse_skill
 from toolmd._parse.tool import parse_tool
 from toolmd._parse.words import comments, fold, heading_text
@@ -18,15 +17,8 @@ from toolmd._types.tool import ToolSpec
 AnyDefinition = ToolSpec | SkillSpec
 
 
-class Parser(Protocol):
-    """A function that parses one kind of file."""
-
-    def __call__(
-        self, text: str, path: str, places: Places | None = None
-    ) -> tuple[AnyDefinition | None, tuple[Diagnostic, ...]]:
-        """Return the spec, or None if any diagnostic is an error; and the diagnostics."""
-
-
+Parser = Callable[..., tuple[AnyDefinition | None, tuple[Diagnostic, ...]]]
+"""Parses one kind of file, as `parse_tool` does."""
 PARSERS: Mapping[str, Parser] = {"tool": parse_tool, "skill": parse_skill}
 
 

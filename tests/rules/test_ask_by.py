@@ -200,13 +200,13 @@ def test_it_waits_over_a_restart(shop) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
-        ("**By**: manager", "**By**: me", "invalid-step"),
-        ("**By**: manager", "**By**: anyone", "invalid-step"),
-        ("**Expires**: 2 days", "**Expires**: tomorrow", "invalid-step"),
-        ("**Expires**: 2 days", "**Expires**: 40 days", "invalid-step"),
+        ("**By**: manager", "**By**: me", "unreadable-value"),
+        ("**By**: manager", "**By**: anyone", "unreadable-value"),
+        ("**Expires**: 2 days", "**Expires**: tomorrow", "unreadable-value"),
+        ("**Expires**: 2 days", "**Expires**: 40 days", "unreadable-value"),
         ("**Expires**: 2 days", "**Expires**: 4 hours", "invalid-step"),
         ("   - **By**: manager\n", "", "invalid-step"),
-        ("**Escalate**: after", "**Escalate**: soon", "invalid-step"),
+        ("**Escalate**: after", "**Escalate**: soon", "unreadable-value"),
         ("**By**: manager", "**By**: `approver.limt > 1`", "unknown-fact"),
         ("**By**: manager", "**By**: `approver.limit`", "not-a-condition"),
         ("**Ask**: Pay {amount}?", "**Choose**: `amount`", "invalid-step"),

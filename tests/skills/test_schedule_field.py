@@ -113,9 +113,6 @@ def test_a_time_that_the_clock_skips_comes_right_after_the_gap(
 @pytest.mark.parametrize(
     ("schedule", "tick"),
     [
-        ("0 0 L * *", "03-31"),
-        ("0 0 * * 5#2", "04-10"),
-        ("0 0 * * FRIL", "04-24"),
         ("0 0 */10 * *", "03-31"),
         ("0 0 13 * SAT-SUN", "03-29"),
         ("0 0 29 2 MON", "02-01"),

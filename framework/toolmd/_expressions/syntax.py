@@ -331,7 +331,7 @@ def pieces(text: str) -> Iterator[tuple[str, bool]]:
     An opening brace that is never closed is text.
     """
     at = 0
-    while (start := text.find("{", at)) >= 0 and (end := closing_brace(text, start)) >= 0:
+    while (start := text.find("{", at)) >= 0 and (end := _closing_brace(text, start)) >= 0:
         if start > at:
             yield text[at:start], False
         yield text[start + 1 : end].strip(), True
@@ -345,7 +345,7 @@ def fill(text: str, evaluate: Callable[[str], Any]) -> str:
     return "".join(value_text(evaluate(one)) if is_code else one for one, is_code in pieces(text))
 
 
-def closing_brace(text: str, start: int) -> int:
+def _closing_brace(text: str, start: int) -> int:
     """Return the end of the brace at `start`, skipping nested braces and quotes; -1 if none."""
     depth, quote, at = 0, "", start
     while at < len(text):

@@ -148,9 +148,9 @@ class Page:
         """Report a problem that was repaired."""
         self._report(Severity.WARNING, code, mark, message, help_, fix)
 
-    def hint(self, code: Code, mark: Mark, message: str, help_: str = "", fix: Fix = ()) -> None:
+    def hint(self, code: Code, mark: Mark, message: str, help_: str) -> None:
         """Report a possible improvement."""
-        self._report(Severity.HINT, code, mark, message, help_, fix)
+        self._report(Severity.HINT, code, mark, message, help_, ())
 
     def _report(
         self, severity: Severity, code: Code, mark: Mark, message: str, help_: str, fix: Fix

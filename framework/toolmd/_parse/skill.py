@@ -52,7 +52,7 @@ def parse_skill(
             mark = definition.document.mark if section is None else section.mark
             definition.page.error(Code.INVALID_DEFAULT, mark, what, help_)
     said["output"] = _output(definition)
-    said["when_to_use"] = definition.prose_of("When to use")
+    said["when_to_use"] = definition.when_to_use()
     workflow = definition.section("Workflow")
     if workflow is not None:
         said["workflow"], sections = read_workflow(definition.page, workflow.blocks, workflow.parts)

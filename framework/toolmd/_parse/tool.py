@@ -89,7 +89,7 @@ def parse_tool(
     is_repeatable = said.get("read_only", False) or said.get("idempotent", "no") != "no"
     said["limits"] = _limits(definition, conditions, facts, is_repeatable=is_repeatable)
     said["errors"] = _errors(definition)
-    said["when_to_use"] = definition.prose_of("When to use")
+    said["when_to_use"] = definition.when_to_use()
     said["examples"] = read_examples(definition, said["parameters"])
     said["sections"] = definition.kept()
     return definition.finish(ToolSpec, said)

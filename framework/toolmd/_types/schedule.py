@@ -1,6 +1,5 @@
 """Times in files: a skill's Schedule and its ticks, and a tool's Allowed Hours."""
 
-import calendar
 import datetime as dt
 import re
 from bisect import bisect
@@ -60,20 +59,16 @@ class _Cron(NamedTuple):
     each_hour: bool
     """Whether the hours are `*`, so that an hour that the clock repeats counts twice."""
     days: frozenset[int]
-    """Days of the month; 0 is the last one."""
+    """Days of the month."""
     months: frozenset[int]
-    weekdays: frozenset[tuple[int, int]]
-    """Days of the week, Sunday is 0, each with its number in the month: -1 for the last, or 0."""
+    weekdays: frozenset[int]
+    """Days of the week; Sunday is 0."""
     either: bool
     """Whether day and weekday are both restricted: then one of them is enough."""
 
     def has(self, day: dt.date) -> bool:
         """Check whether the expression has ticks on a day."""
-        last = calendar.monthrange(day.year, day.month)[1]
-        weekday, number = day.isoweekday() % 7, (day.day + 6) // 7
-        in_month = day.day in self.days or (day.day == last and 0 in self.days)
-        numbers = {0, number, -1} if day.day + 7 > last else {0, number}
-        in_week = any((weekday, one) in self.weekdays for one in numbers)
+        in_month, in_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
         matches = in_month or in_week if self.either else in_month and in_week
         return matches and day.month in self.months
 
@@ -113,26 +108,23 @@ def _ticks_of(cron: _Cron, zone: ZoneInfo, day: dt.date) -> tuple[dt.datetime, .
 def _read(columns: str) -> _Cron:
     minutes, hours, days, months, weekdays = columns.split()
     return _Cron(
-        frozenset(chain(*(_numbers(part, 0, 59) for part in minutes.split(",")))),
-        frozenset(chain(*(_numbers(part, 0, 23) for part in hours.split(",")))),
+        _numbers(minutes, 0, 59),
+        _numbers(hours, 0, 23),
         hours == "*",
-        frozenset(
-            chain(*({0} if part == "L" else _numbers(part, 1, 31) for part in days.split(",")))
-        ),
-        frozenset(chain(*(_numbers(part, 1, 12, _MONTHS) for part in months.split(",")))),
-        frozenset(chain(*map(_weekdays, weekdays.split(",")))),
+        _numbers(days, 1, 31),
+        _numbers(months, 1, 12, _MONTHS),
+        frozenset(day % 7 for day in _numbers(weekdays, 0, 7, _WEEKDAYS)),
         days != "*" and weekdays != "*",
     )
 
 
-def _weekdays(part: str) -> set[tuple[int, int]]:
-    """Return the weekdays of `MON-FRI`, `5#2` (the second Friday) or `5L` (the last one)."""
-    days, hash_, number = part.partition("#")
-    which = _number(number, 1, 5) if hash_ else -1 if "L" in part else 0
-    return {(day % 7, which) for day in _numbers(days.strip("L"), 0, 7, _WEEKDAYS)}
+def _numbers(column: str, first: int, last: int, names: Sequence[str] = ()) -> frozenset[int]:
+    """Return the numbers of a column: parts such as `5` or `*/15` by commas."""
+    parts = (_part(part, first, last, names) for part in column.split(","))
+    return frozenset(chain.from_iterable(parts))
 
 
-def _numbers(part: str, first: int, last: int, names: Sequence[str] = ()) -> set[int]:
+def _part(part: str, first: int, last: int, names: Sequence[str]) -> list[int]:
     """Return the numbers of `*`, `5`, `1-5`, `*/15`, `10/20` or `FRI-MON`."""
     span, slash, step = part.partition("/")
     start, dash, end = span.partition("-")
@@ -142,7 +134,7 @@ def _numbers(part: str, first: int, last: int, names: Sequence[str] = ()) -> set
         high = _number(end, first, last, names) if dash else last if slash else low
     around = [*range(low, last + 1), *range(first, high + 1)]
     numbers = [*range(low, high + 1)] if low <= high else around
-    return set(numbers[:: _number(step, 1, last) if slash else 1])
+    return numbers[:: _number(step, 1, last) if slash else 1]
 
 
 def _number(text: str, first: int, last: int, names: Sequence[str] = ()) -> int:

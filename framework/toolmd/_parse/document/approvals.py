@@ -11,7 +11,7 @@ from toolmd._parse.fields.table import APPROVAL
 from toolmd._parse.fields.values import read_values
 from toolmd._parse.page import Mark, Page
 from toolmd._parse.words import heading_text
-from toolmd._types.approval import ALWAYS, LONGEST_S, Approval
+from toolmd._types.approval import ALWAYS, Approval
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter
 
@@ -95,10 +95,7 @@ class _Group:
             check_text(page, text, one.text, self._check, self._parameters)
 
     def _times(self, fields: Fields, one: Approval) -> None:
-        expires, escalate = fields.entry("expires_s"), fields.entry("escalate")
-        if expires is not None and one.expires_s > LONGEST_S:
-            what = "an approval waits 30 days at most"
-            self.page.error(Code.UNREADABLE_VALUE, expires.value, what, "write `30 days` or less")
+        escalate = fields.entry("escalate")
         if escalate is not None and any(e.after_s >= one.expires_s for e in one.escalate):
             self.page.error(
                 Code.UNREADABLE_VALUE,

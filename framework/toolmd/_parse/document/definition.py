@@ -246,9 +246,9 @@ class Definition:
         last = next((n for n in range(len(lines), 0, -1) if lines[n - 1].strip()), 1)
         return Mark("", last, len(lines[last - 1]) + 1 if lines else 1)
 
-    def prose_of(self, name: str) -> str:
-        """Return a section's whole text."""
-        section = self.document.known.get(name)
+    def when_to_use(self) -> str:
+        """Return the text of the section When to use."""
+        section = self.document.known.get("When to use")
         if section is None:
             return ""
         report_kept(self.page, section.blocks, section.parts)

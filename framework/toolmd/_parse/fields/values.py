@@ -21,7 +21,7 @@ from toolmd._parse.words import (
     value_text,
     without_invisible,
 )
-from toolmd._types.approval import ALWAYS, Escalation
+from toolmd._types.approval import ALWAYS, LONGEST_S, Escalation
 from toolmd._types.call import fact_name
 from toolmd._types.call_spec import keyword_of, language_and_word
 from toolmd._types.code import Code
@@ -491,6 +491,11 @@ def _hours(page: Page, known: Row, entry: Node) -> str:
     return str(hours)
 
 
+def _term(text: str) -> float | None:
+    seconds = scalars.duration(text)
+    return None if seconds is None or seconds > LONGEST_S else seconds
+
+
 _EVERY = "every "
 _NO_HOST = frozenset(("any", "all", ""))
 _HOST_SIGNS = frozenset("-_.:[]")
@@ -633,7 +638,7 @@ READERS: Mapping[str, ValueReader] = {
     "hosts": _hosts,
     "function": read_function,
     "duration": alone(scalars.duration, "write a number and a unit: `500ms`, `10s`, `2m`"),
-    "term": alone(scalars.duration, "write a number and a unit: `4 hours`, `2 days`"),
+    "term": alone(_term, "write a number and a unit, at most `30 days`"),
     "size": alone(scalars.size, "write a number and a unit: `512`, `64KB`, `1MB`"),
     "rate": alone(
         scalars.rate,

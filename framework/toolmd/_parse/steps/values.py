@@ -4,17 +4,18 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from toolmd._expressions.syntax import closing_brace, pieces
+from toolmd._expressions.syntax import pieces
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, mark_of
 from toolmd._parse.fields.entries import Unread
-from toolmd._parse.fields.table import APPROVAL, TIMEOUT_UNITS
-from toolmd._parse.fields.values import read_approvers, read_escalations, with_unit
+from toolmd._parse.fields.table import KEY_BY_FOLD, TIMEOUT_UNITS
+from toolmd._parse.fields.values import READERS as FIELD_READERS
 from toolmd._parse.page import CodePlace, Mark, Page
 from toolmd._parse.words import code_text, flow, fold, plain, unquoted
-from toolmd._types.approval import LONGEST_S, Escalation
 from toolmd._types.code import Code
+from toolmd._types.field import Row
 from toolmd._types.skill import (
+    STEP_KEYS,
     Argument,
     Expression,
     Loop,
@@ -35,24 +36,17 @@ def read_template(page: Page, mark: Mark) -> Template:
         return Template(parts=(expression(page, mark, code),), code=True)
     # A quote within an expression does not end the text.
     bare = "".join("x" if is_code else piece for piece, is_code in pieces(text))
-    text = text if unquoted(bare) == bare else text[1:-1]
     parts: list[str | Expression] = []
-    at = 0
-    while (start := text.find("{", at)) >= 0:
-        end = closing_brace(text, start)
-        if end < 0:
-            what = "an opening brace is never closed"
-            help_ = "close it: `{expression}`"
-            page.error(Code.INVALID_STEP, page.mark("{", mark.line, mark.column), what, help_)
-            break
-        if start > at:
-            parts.append(text[at:start])
+    for piece, is_code in pieces(text if unquoted(bare) == bare else text[1:-1]):
+        if not is_code:
+            parts.append(piece)
+            if "{" in piece:
+                what, help_ = "an opening brace is never closed", "close it: `{expression}`"
+                page.error(Code.INVALID_STEP, page.mark("{", mark.line, mark.column), what, help_)
+            continue
         mark = _behind(page, mark, "{")
-        parts.append(expression(page, mark, text[start + 1 : end].strip()))
-        mark = _behind(page, mark, text[start + 1 : end])
-        at = end + 1
-    if at < len(text):
-        parts.append(text[at:])
+        parts.append(expression(page, mark, piece))
+        mark = _behind(page, mark, piece)
     return Template(parts=tuple(parts))
 
 
@@ -209,13 +203,6 @@ def _called(page: Page, use: Use, arguments: tuple[Argument, ...]) -> Use:
     return Use(name=use.name, arguments=arguments)
 
 
-def _at_once(page: Page, entry: Node, loop: Loop | None) -> Loop | None:
-    many = scalars.whole(entry.text)
-    if not many:
-        _report(page, entry, "write a whole number, such as `3`")
-    return loop and loop.model_copy(update={"at_once": many or 1})
-
-
 def _for_each(page: Page, entry: Node, _whole: None) -> Loop | None:
     whole = code_text(entry.text)
     name, _, over = (whole if "`" not in whole else entry.text).partition(" in ")
@@ -249,15 +236,6 @@ def _save_as(page: Page, entry: Node, _whole: None) -> str | None:
     return name
 
 
-def _timeout(page: Page, entry: Node, _whole: None) -> float | None:
-    unit = TIMEOUT_UNITS.get(fold(entry.name), "")
-    seconds = with_unit(scalars.duration, "duration", entry.text, unit)
-    if seconds is None:
-        help_ = "write a number and a unit: `30s`, `10 minutes`"
-        _report(page, entry, help_, Code.UNREADABLE_VALUE)
-    return seconds
-
-
 def _moment(page: Page, entry: Node, _whole: None) -> float | Expression | None:
     text = entry.text
     if (seconds := scalars.duration(text)) is not None:
@@ -283,31 +261,24 @@ def _text(page: Page, entry: Node, _whole: None) -> Template:
     return read_template(page, Mark(text, entry.value.line, entry.value.column))
 
 
-_APPROVAL = {row.attribute: row for row in APPROVAL.fields}
+def _as_field(page: Page, entry: Node, _whole: None) -> Any:
+    """Read a value that is written like that of a field with the same kind."""
+    row = Row(STEP_KEYS[KEY_BY_FOLD[fold(entry.name)]].kind, "", name=entry.name, restricts=True,
+              unit=TIMEOUT_UNITS.get(fold(entry.name), ""))  # fmt: skip
+    try:
+        return FIELD_READERS[row.kind](page, row, entry)
+    except Unread as unread:
+        _report(page, entry, str(unread), Code.UNREADABLE_VALUE)
+        return None
 
 
 def _approvers(page: Page, entry: Node, _whole: None) -> tuple[str, ...] | Expression | None:
-    try:
-        read = read_approvers(page, _APPROVAL["by"], entry)
-    except Unread as unread:
-        _report(page, entry, f"{unread}")
-        return None
-    return expression(page, entry.value, read) if isinstance(read, str) else read
+    by: tuple[str, ...] | str | None = _as_field(page, entry, None)
+    return expression(page, entry.value, by) if isinstance(by, str) else by
 
 
-def _term(page: Page, entry: Node, _whole: None) -> float | None:
-    seconds = scalars.duration(entry.text)
-    if seconds is None or seconds > LONGEST_S:
-        _report(page, entry, "write a number and a unit, at most `30 days`")
-    return seconds
-
-
-def _escalations(page: Page, entry: Node, _whole: None) -> tuple[Escalation, ...] | None:
-    try:
-        return read_escalations(page, _APPROVAL["escalate"], entry)
-    except Unread as unread:
-        _report(page, entry, f"{unread}")
-        return None
+def _at_once(page: Page, entry: Node, loop: Loop | None) -> Loop | None:
+    return loop and loop.model_copy(update={"at_once": _as_field(page, entry, None) or 1})
 
 
 class Reader(NamedTuple):
@@ -337,10 +308,10 @@ READERS: dict[str, Reader] = {
     "choice": Reader(_choice),
     "failure": Reader(_on_error),
     "call": Reader(_undo, takes=(Bullets,)),
-    "duration": Reader(_timeout),
+    "duration": Reader(_as_field),
     "moment": Reader(_moment),
     "approvers": Reader(_approvers, takes=(Bullets,)),
-    "term": Reader(_term),
-    "escalations": Reader(_escalations, takes=(Bullets,)),
+    "term": Reader(_as_field),
+    "escalations": Reader(_as_field, takes=(Bullets,)),
 }
 """The reader of each kind of value; `STEP_KEYS` has the kind of each key."""

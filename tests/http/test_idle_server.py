@@ -1,9 +1,7 @@
-"""A server without durable skills has no engine of runs, and starts it when one is there."""
+"""A server without durable skills has few threads, and executes the runs that were left."""
 
-import asyncio
 import os
 import sqlite3
-import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +10,6 @@ from served_kiosk import Served
 from served_workers import act, project_of
 
 from toolmd import Workspace
-from toolmd._cli.serving import Resuming
 from toolmd._store import STORE_FILE
 
 SKILL = """# Act once
@@ -39,16 +36,6 @@ None
 
 - **Type**: object (SkillResult)
 """
-ENGINE = "toolmd-runs"
-
-
-def engine_runs() -> bool:
-    return any(thread.name == ENGINE for thread in threading.enumerate())
-
-
-def wait_for_engine() -> None:
-    while not engine_runs():
-        os.sched_yield()
 
 
 def add_skill(project: Path) -> Path:
@@ -68,38 +55,6 @@ def test_a_server_of_tools_alone_has_few_threads(tmp_path: Path) -> None:
         assert served.process.wait(60) == 0
 
 
-def test_the_engine_starts_with_the_first_durable_skill(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
-    project = project_of(tmp_path)
-
-    async def main() -> None:
-        with Workspace.open(project) as workspace:
-            resuming = Resuming(workspace)
-            assert not await workspace.runs.may_be_due()
-            assert not engine_runs()
-            add_skill(project)
-            await asyncio.to_thread(workspace.reload)
-            await asyncio.to_thread(wait_for_engine)
-            await resuming.stop(10)
-
-    asyncio.run(asyncio.wait_for(main(), 60))
-
-
-def test_a_server_that_waits_for_a_skill_stops_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
-
-    async def main() -> None:
-        with Workspace.open(project_of(tmp_path)) as workspace:
-            resuming = Resuming(workspace)
-            await resuming.stop(60)
-
-    asyncio.run(asyncio.wait_for(main(), 30))
-
-
 def test_runs_of_a_removed_skill_are_still_executed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,4 +69,7 @@ def test_runs_of_a_removed_skill_are_still_executed(
     skill.unlink()
 
     with Workspace.open(project) as workspace:
-        assert workspace.runs.may_be_due_sync()
+        assert workspace.runs.start_sync()
+        while (result := workspace.runs.list_sync()[0].result) is None:
+            os.sched_yield()
+    assert result.success

@@ -8,7 +8,6 @@ import re
 import signal
 import socket
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -75,39 +74,12 @@ def reload_at_hangup(workspace: Any) -> None:
         loop.add_signal_handler(signal.SIGHUP, start)
 
 
-class Resuming:
-    """Starts the engine of runs when a durable skill or a kept run is there.
-
-    A server without them does not import the engine and has none of its threads.
-    """
-
-    def __init__(self, workspace: Any) -> None:
-        """Begin to watch; call it in the serving loop."""
-        self._workspace = workspace
-        self._changed = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        self._end = workspace.on_change(lambda *_: loop.call_soon_threadsafe(self._changed.set))
-        self._is_starting = False
-        self._task = loop.create_task(self._run())
-
-    async def stop(self, limit_s: float) -> None:
-        """Stop the runs once their engine has started: on a closed store it would try for long."""
-        until = time.monotonic() + limit_s
-        self._end()
-        if not self._is_starting:
-            self._task.cancel()
-        await asyncio.wait({self._task}, timeout=limit_s)
-        await self._workspace.runs.stop(max(until - time.monotonic(), 0.1))
-
-    async def _run(self) -> None:
-        try:
-            while not await self._workspace.runs.may_be_due():
-                await self._changed.wait()
-                self._changed.clear()
-            self._is_starting = True
-            await self._workspace.runs.start()
-        except Exception:
-            logging.getLogger(__name__).exception("no run is executed: the engine did not start")
+async def start_runs(workspace: Any) -> None:
+    """Execute the runs that are due; the log has the reason if their engine does not start."""
+    try:
+        await workspace.runs.start()
+    except Exception:
+        logging.getLogger(__name__).exception("no run is executed: the engine did not start")
 
 
 class McpApp:
@@ -117,52 +89,35 @@ class McpApp:
         """Prepare to serve `workspace`; `key` is the secret that several processes share."""
         self._workspace = workspace
         self._key = key
-        self._server: Any = None
+        self._endpoint: Any = None
+        self.close: Callable[[], None] = lambda: None
+        """Ends every stream."""
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serve within this context, once; requests wait until the SDK is imported."""
-        loop = asyncio.get_running_loop()
-        self._endpoint: asyncio.Future[Any] = loop.create_future()
-        closing = asyncio.Event()
-        end = self._workspace.on_change(lambda *_: self._server and self._server.changed_soon())
-        # The task that opens the SDK's contexts must also close them.
-        task = loop.create_task(self._serve(closing))
+        """Serve within this context, once."""
         try:
-            yield
-        finally:
-            end()
-            closing.set()
-            await task
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one authenticated request."""
-        try:
-            answer = await asyncio.shield(self._endpoint)
+            # The SDK takes a second to import.
+            server, self._endpoint = await asyncio.to_thread(self._load)
         except ToolmdError as error:
             from toolmd._http.operations import ApiError
 
-            answer = ApiError(503, "no_mcp", str(error)).answer()
-        await answer(scope, receive, send)
-
-    def close(self) -> None:
-        """End every stream."""
-        if self._server is not None:
-            self._server.changes.close()
-
-    async def _serve(self, closing: asyncio.Event) -> None:
-        try:
-            endpoint = await asyncio.to_thread(self._load)
-        except ToolmdError as error:
-            self._endpoint.set_exception(error)
-            self._endpoint.exception()  # Without a request, nobody asks for it.
+            self._endpoint = ApiError(503, "no_mcp", str(error)).answer()
+            yield
             return
-        async with endpoint.running():
-            self._endpoint.set_result(endpoint)
-            await closing.wait()
+        self.close = server.changes.close
+        end = self._workspace.on_change(lambda *_: server.changed_soon())
+        try:
+            async with self._endpoint.running():
+                yield
+        finally:
+            end()
 
-    def _load(self) -> Any:
-        # The SDK takes a second to import.
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one authenticated request."""
+        await self._endpoint(scope, receive, send)
+
+    def _load(self) -> tuple[Any, Any]:
         from toolmd._mcp import require_sdk
 
         require_sdk()
@@ -170,8 +125,8 @@ class McpApp:
         from toolmd._mcp.http import McpEndpoint
         from toolmd._mcp.server import McpServer
 
-        self._server = McpServer(self._workspace, TokenCaller(), self._key)
-        return McpEndpoint(self._server, stateless=self._key is not None)
+        server = McpServer(self._workspace, TokenCaller(), self._key)
+        return server, McpEndpoint(server, stateless=self._key is not None)
 
 
 class HttpPlan(NamedTuple):
@@ -310,14 +265,14 @@ def serve_plan(
         )
 
         settings = workspace.settings.serve
-        resuming = Resuming(workspace)
+        await start_runs(workspace)
 
         async def end() -> None:
             if not is_worker:
                 err("ends after the running calls; a second signal ends at once")
             source.feed.close()
             mcp.close()
-            await resuming.stop(settings.drain_timeout)
+            await workspace.runs.stop(settings.drain_timeout)
 
         begins()
         reload_at_hangup(workspace)

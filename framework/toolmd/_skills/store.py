@@ -339,14 +339,6 @@ class RunStore:
         going = "result IS NULL AND state = 'running' AND owner = ?"
         return {row[0] for row in self._read(f"SELECT id FROM run WHERE {going}", owner)}  # noqa: S608
 
-    def unfinished(self) -> dict[RunState, int]:
-        """Return the number of unfinished runs by state."""
-        rows = self._read(
-            "SELECT replace(state, 'ready', 'running') AS shown, count(*) FROM run"
-            " WHERE result IS NULL GROUP BY shown"
-        )
-        return {row[0]: row[1] for row in rows}
-
     def waiting_plans(self) -> tuple[tuple[Plan, int], ...]:
         """Return the plans of runs that wait, each with the number of its runs."""
         rows = self._read(

@@ -346,14 +346,6 @@ class Runs:
             await off_loop(engine.start)
         return self.keeps
 
-    async def may_be_due(self) -> bool:
-        """Return whether there is anything for `start`: a durable skill, or a kept run."""
-        if any(bound.spec.durable for bound in self._live.registry.skills.values()):
-            return True
-        return await off_loop(
-            lambda: any(one.keeps and one.store.unfinished() for one in self._engines())
-        )
-
     async def stop(self, timeout_s: float, on_hold: Callable[[], None] | None = None) -> None:
         """Stop to execute runs here, for good; the next start or another process continues them.
 
@@ -509,7 +501,6 @@ class Runs:
     cancel_sync = sync_of(cancel)
     answer_sync = sync_of(answer)
     start_sync = sync_of(start)
-    may_be_due_sync = sync_of(may_be_due)
     stop_sync = sync_of(stop)
 
 

@@ -143,11 +143,11 @@ def _over_stdio(
     import asyncio
 
     from toolmd._cli.serving import (
-        Resuming,
         end_at_interrupt,
         following,
         reload_at_hangup,
         run,
+        start_runs,
         tell_changes,
         tell_losses,
     )
@@ -165,14 +165,15 @@ def _over_stdio(
 
         def ready(server: Any, requests: Any) -> None:
             workspace.on_change(lambda *_: server.changed_soon())
-            resuming = Resuming(workspace)
             reload_at_hangup(workspace)
             loop = asyncio.get_running_loop()
+            starting = loop.create_task(start_runs(workspace))
 
             async def drain() -> None:
                 limit_s = workspace.settings.serve.drain_timeout
                 server.changes.close()
-                await asyncio.gather(requests.land(limit_s), resuming.stop(limit_s))
+                ends = requests.land(limit_s), workspace.runs.stop(limit_s)
+                await asyncio.gather(starting, *ends)
 
             def end() -> None:
                 asyncio.run_coroutine_threadsafe(drain(), loop).result()

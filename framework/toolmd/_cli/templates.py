@@ -1,18 +1,8 @@
-"""Build the files that `new` and `init` write: a first tool, a definition, and a package."""
-
-import json
-from typing import Any
-
-from toolmd._cli.single_file import parse
-from toolmd._parse import new_text
-from toolmd._types.schema import Parameter, Schema
-from toolmd._types.skill import SkillSpec
-from toolmd._types.tool import ToolSpec
-from toolmd._validation import sample, sample_arguments
+"""The files that `new` and `init` write: a first tool, a definition, and a package."""
 
 FIRST_NAME = "say_hello"
 
-_MARKDOWN = """\
+_FIRST_MARKDOWN = """\
 # Say Hello
 
 Greet someone by name.
@@ -70,60 +60,88 @@ async def say_hello(name: str) -> dict[str, str]:
     return {"greeting": f"Hello, {name}!"}
 '''
 
-_PYTHON = {
-    "string": "str",
-    "number": "float",
-    "integer": "int",
-    "boolean": "bool",
-    "object": "dict[str, Any]",
-    "null": "None",
-}
+_TOOL = """\
+# {title}
+
+Say in one sentence what the tool does and for whom.
+
+## Metadata
+
+- **Name**: {name}
+- **Version**: 1.0.0
+- **Category**: general
+
+## When to use
+
+Say when a model should call it, and when not.
+
+## Parameters
+
+### text
+
+- **Type**: string
+- **Required**: true
+- **Description**: What to do it with
+
+## Returns
+
+- **Type**: object
+- **Description**: What comes back
+- **Properties**:
+  - **text**:
+    - **Type**: string
+    - **Required**: true
+    - **Description**: What was given
+"""
+
+_SKILL = """\
+# {title}
+
+Say in one sentence what the skill achieves and for whom.
+
+## Metadata
+
+- **Name**: {name}
+- **Version**: 1.0.0
+- **Category**: general
+
+## Workflow
+
+Say how the steps serve the goal.
+
+1. **Return**:
+   - text: `text`
+
+## Input Schema
+
+### text
+
+- **Type**: string
+- **Required**: true
+- **Description**: What to do it with
+
+## Output Schema
+
+- **Type**: object (SkillResult)
+- **Success**: boolean - Whether it was done
+- **Message**: string - What was done
+- **Data**: object - Contains text
+- **Error**: string - What went wrong
+"""
+
+_PYTHON = '''\
+"""{title}; {file} next to this file defines it."""
+
+from typing import Any
 
 
-def first_files() -> dict[str, str]:
-    """Return the files of the first tool: path below the project, and text."""
-    spec, _ = parse(_MARKDOWN, "say-hello.tool.md")
-    assert isinstance(spec, ToolSpec)
-    return {
-        "tools_md/say-hello.tool.md": _MARKDOWN,
-        "tools_md/say_hello.py": _FIRST_PYTHON,
-        "tests/test_say_hello.py": test_text(spec),
-    }
+async def {name}(text: str) -> dict[str, Any]:
+    """Say in one sentence what the tool does and for whom."""
+    return {{"text": text}}
+'''
 
-
-def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:
-    """Return the files of a new definition: path below the project, and text."""
-    path = f"{folder}/{name.replace('_', '-')}.{kind}.md"
-    text = new_text(kind, name)
-    spec, diagnostics = parse(text, path)
-    assert spec is not None, diagnostics
-    files = {path: text}
-    if kind == "tool":
-        files[f"{folder}/{name}.py"] = python_text(spec)
-    return {**files, f"tests/test_{name}.py": test_text(spec)}
-
-
-def python_text(spec: ToolSpec | SkillSpec) -> str:
-    """Return a module with a function that has the definition's name and parameters."""
-    gives = "dict[str, Any]" if isinstance(spec, SkillSpec) else annotation(spec.returns)
-    # Python requires parameters without a default first.
-    ordered = sorted(spec.parameters, key=lambda p: not p.required)
-    head = ", ".join(_parameter(p) for p in ordered)
-    text = f"async def {spec.name}({head}) -> {gives}:\n"
-    text += f'    """{_first(spec.description)}"""\n'
-    text += f"    return {_result(spec)}\n"
-    kind = "skill" if isinstance(spec, SkillSpec) else "tool"
-    file = f"{spec.name.replace('_', '-')}.{kind}.md"
-    imports = "from typing import Any\n\n\n" if "Any" in text else "\n"
-    return f'"""{spec.title}; {file} next to this file defines it."""\n\n{imports}{text}'
-
-
-def test_text(spec: ToolSpec | SkillSpec) -> str:
-    """Return a test that calls the definition once, through the call pipeline."""
-    values = sample_arguments(spec.parameters)
-    arguments = ", ".join(f'"{name}": {_literal(value)}' for name, value in values.items())
-    verb = "run_sync" if isinstance(spec, SkillSpec) else "call_sync"
-    return f'''"""Test {spec.name} against its definition."""
+_TEST = '''\
+"""Test {name} against its definition."""
 
 from pathlib import Path
 
@@ -132,59 +150,34 @@ from toolmd import Workspace
 PROJECT = Path(__file__).parents[1]
 
 
-def test_{spec.name}_matches_its_definition(tmp_path: Path) -> None:
+def test_{name}_matches_its_definition(tmp_path: Path) -> None:
     # A state folder of its own: the project's data, confirmations and audit stay as they are.
     with Workspace.open(PROJECT, overrides={{"state": tmp_path}}) as workspace:
-        result = workspace.{verb}("{spec.name}", {{{arguments}}})
+        result = workspace.{verb}_sync("{name}", {arguments})
 
     assert result.success, result.to_dict()
 '''
 
 
-def _literal(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+def first_files() -> dict[str, str]:
+    """Return the files of the first tool: path below the project, and text."""
+    test = _TEST.format(name=FIRST_NAME, verb="call", arguments='{"name": "Ana"}')
+    return {
+        "tools_md/say-hello.tool.md": _FIRST_MARKDOWN,
+        "tools_md/say_hello.py": _FIRST_PYTHON,
+        "tests/test_say_hello.py": test,
+    }
 
 
-def annotation(shape: Schema) -> str:
-    """Return the Python annotation of a schema."""
-    if not shape.types:
-        return "Any"
-    named = [
-        f"list[{annotation(shape.items) if shape.items else 'Any'}]"
-        if name == "array"
-        else _PYTHON[name]
-        for name in shape.types
-    ]
-    return " | ".join(dict.fromkeys(named))
-
-
-def _parameter(parameter: Parameter) -> str:
-    kind, shape = annotation(parameter.shape), parameter.shape
-    if parameter.required:
-        return f"{parameter.name}: {kind}"
-    if shape.has_default:
-        return f"{parameter.name}: {kind} = {shape.default!r}"
-    return f"{parameter.name}: {kind if kind == 'Any' else f'{kind} | None'} = None"
-
-
-def _result(spec: ToolSpec | SkillSpec) -> str:
-    given = {p.name for p in spec.parameters}
-    shape = Schema(types=("object",)) if isinstance(spec, SkillSpec) else spec.returns
-    if shape.types not in {(), ("object",)}:
-        return _literal(sample(shape))
-    if shape.one_of is not None:
-        return _literal(sample(shape))
-    if shape.properties is None:
-        return "{" + ", ".join(f'"{p.name}": {p.name}' for p in spec.parameters) + "}"
-    fields = (
-        f'"{p.name}": {p.name if p.name in given else _literal(sample(p.shape))}'
-        for p in shape.properties
-    )
-    return "{" + ", ".join(fields) + "}"
-
-
-def _first(text: str) -> str:
-    return text.split("\n", 1)[0].replace('"""', "'''").replace("\\", "\\\\")
+def definition_files(kind: str, name: str, folder: str) -> dict[str, str]:
+    """Return the files of a new definition: path below the project, and text."""
+    file, title = f"{name.replace('_', '-')}.{kind}.md", name.replace("_", " ").title()
+    markdown, verb = (_TOOL, "call") if kind == "tool" else (_SKILL, "run")
+    files = {f"{folder}/{file}": markdown.format(name=name, title=title)}
+    if kind == "tool":
+        files[f"{folder}/{name}.py"] = _PYTHON.format(name=name, title=title, file=file)
+    test = _TEST.format(name=name, verb=verb, arguments='{"text": "text"}')
+    return {**files, f"tests/test_{name}.py": test}
 
 
 def package_files(name: str) -> dict[str, str]:

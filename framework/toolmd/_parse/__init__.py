@@ -5,13 +5,12 @@ from toolmd._parse.prose_policy import lint_tool
 from toolmd._parse.skill import parse_skill
 from toolmd._parse.tool import parse_tool
 from toolmd._parse.writing.formatter import format_text
-from toolmd._parse.writing.texts import new_text, skill_text, tool_text
+from toolmd._parse.writing.texts import skill_text, tool_text
 
 __all__ = [
     "decode",
     "format_text",
     "lint_tool",
-    "new_text",
     "parse_skill",
     "parse_tool",
     "skill_text",

@@ -1,4 +1,4 @@
-"""Format specs as canonical markdown, and write the first text of a new definition."""
+"""Format specs as canonical markdown."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -24,20 +24,15 @@ from toolmd._parse.writing.fields import (
 )
 from toolmd._types.approval import Approval, lasting
 from toolmd._types.call_spec import Given, Limits, Safety, seconds
-from toolmd._types.diagnostic import Source
-from toolmd._types.schema import Parameter, Schema
 from toolmd._types.skill import (
     STEP_KEYS,
     Argument,
     Expression,
     OnError,
-    Output,
     SkillSpec,
     Step,
-    Template,
     Value,
     Values,
-    WorkflowSection,
     value_text,
     way_json,
 )
@@ -304,61 +299,3 @@ WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
     "moment": lambda at: [seconds(at) if isinstance(at, float) else code(at.cel)],
 }
 """The kinds of values, each with the text after the colon and the lines below."""
-
-
-_TEXT = Parameter(
-    name="text",
-    shape=Schema(types=("string",), description="What to do it with"),
-    required=True,
-)
-_GIVEN = Parameter(
-    name="text", shape=Schema(types=("string",), description="What was given"), required=True
-)
-_RETURNS = Schema(types=("object",), description="What comes back", properties=(_GIVEN,))
-
-
-def new_text(kind: str, name: str) -> str:
-    """Return the canonical text of a new `tool` or `skill` of this snake-case name."""
-    title = name.replace("_", " ").replace("-", " ").title()
-    return {"tool": _tool, "skill": _skill}[kind](name.replace("-", "_"), title)
-
-
-def _tool(name: str, title: str) -> str:
-    return tool_text(
-        ToolSpec(
-            **_head(name, title) | {"returns": _RETURNS},
-            description="Say in one sentence what the tool does and for whom.",
-            when_to_use="Say when a model should call it, and when not.",
-        )
-    )
-
-
-def _skill(name: str, title: str) -> str:
-    answer = Argument(name="text", value=Template(parts=(Expression(cel="text"),), code=True))
-    return skill_text(
-        SkillSpec(
-            **_head(name, title),
-            description="Say in one sentence what the skill achieves and for whom.",
-            output=Output(
-                success="Whether it was done",
-                message="What was done",
-                data="Contains text",
-                error="What went wrong",
-            ),
-            workflow="Say how the steps serve the goal.",
-            workflow_sections=(
-                WorkflowSection(name="", steps=(Step(id="1", title="Return", returns=(answer,)),)),
-            ),
-        )
-    )
-
-
-def _head(name: str, title: str) -> dict[str, Any]:
-    return {
-        "name": name,
-        "title": title,
-        "version": "1.0.0",
-        "category": "general",
-        "parameters": (_TEXT,),
-        "source": Source("", 1),
-    }

@@ -216,9 +216,7 @@ def test_the_place_of_a_remote_tool_is_read_exactly() -> None:
         assert read_remote_tool(text) is None
 
 
-def test_accepting_a_change_names_the_file_that_still_has_the_text_of_before(
-    project: Guarded,
-) -> None:
+def test_accepting_a_change_shows_what_was_accepted(project: Guarded) -> None:
     project.serve(listed("echo"), listed("same"))
     _import(project)
     project.serve(listed("echo", description="Changed"), listed("same"))
@@ -227,24 +225,10 @@ def test_accepting_a_change_names_the_file_that_still_has_the_text_of_before(
     again = run_command(project.root, "servers", "plain", "--accept")
 
     assert accepted.code == 0
-    assert "tools_md/echo.tool.md was written before these changes" in accepted.err
-    assert 'description was "Tool echo", and is "Changed"' in accepted.err
-    assert "`toolmd import mcp --live plain` writes it again" in accepted.err
-    assert "same.tool.md" not in accepted.err
-    assert "written before" not in again.err
-
-
-def test_a_closed_tool_whose_file_has_errors_is_named_with_the_check(project: Guarded) -> None:
-    project.serve(listed("echo"), listed("echo_more"))
-    _import(project)
-    file = project.root / "tools_md/echo.tool.md"
-    file.write_text(file.read_text() + "\n## Safety\n\n- **Sensitivity**: hgh\n")
-
-    shown = run_command(project.root, "servers")
-
-    assert "  closed echo\n" in shown.out
-    assert "echo has a file with errors: `toolmd check tools_md/echo.tool.md`" in shown.err
-    assert "echo_more has" not in shown.err
+    assert "  accepted echo\n" in accepted.out
+    assert 'description was "Tool echo", and is "Changed"' in accepted.out
+    assert "accepted same" not in accepted.out
+    assert again.out == "plain: 2 accepted tools, 0 changed, 0 without a valid file (closed)\n"
 
 
 EXAMPLES = """

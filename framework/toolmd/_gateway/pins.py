@@ -1,7 +1,7 @@
 """Compare what a server or a service has with what was accepted, and report the difference."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolmd._store.records import Pin
@@ -108,7 +108,6 @@ def look(
     files: Mapping[str, str],
     seen: Mapping[str, str],
     *,
-    elsewhere: Collection[str] = (),
     accept: bool = False,
 ) -> list[dict[str, Any]]:
     """Compare what a server or a service has with what was accepted; it blocks.
@@ -118,7 +117,6 @@ def look(
         place: The server or service, as `pin_of` names it.
         files: The tool of the project for each name there that a file names.
         seen: The definitions now, by name.
-        elsewhere: Names that belong to another service.
         accept: Whether to accept the definitions with a file as they are now.
 
     Returns:
@@ -135,7 +133,7 @@ def look(
             changes = _changes_of(before.get(name), pins.get(name), seen.get(name, ""))
             state = "accepted" if (pin := pins.get(name)) and not pin.is_changed else "changed"
             rows.append({"tool": name, "file": files[name], "state": state, "changes": changes})
-        elif name not in elsewhere:
+        else:
             rows.append({"tool": name, "file": None, "state": "closed", "changes": []})
     return rows
 

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from toolmd._gateway.pins import differences, key_of, look, name_of
@@ -69,7 +69,6 @@ class Services:
         files: Mapping[str, str],
         published: Mapping[str, str] | None,
         *,
-        elsewhere: Collection[str] = (),
         accept: bool = False,
     ) -> list[dict[str, Any]]:
         """Return the rows of `pins.look` for a service's table and its operations; it blocks.
@@ -86,8 +85,7 @@ class Services:
         row: dict[str, Any] = {"tool": place, "file": None, "state": state, "changes": changes}
         if published is None:
             return [row]
-        return [row, *look(self._store, place, files, published, elsewhere=elsewhere,
-                           accept=accept)]  # fmt: skip
+        return [row, *look(self._store, place, files, published, accept=accept)]
 
     def _known(self, name: str, seconds: float) -> "tuple[Pin | None, Mapping[str, Pin]]":
         since, read = self._read.get(name, (0.0, (None, {})))

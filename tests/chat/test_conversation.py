@@ -195,6 +195,15 @@ def test_calls_without_ids_of_their_own_get_some(nursery, ids: list[str | None])
     assert [json.loads(m["content"])["data"]["plant"] for m in told] == ["fern", "moss"]
 
 
+def test_a_call_that_stands_twice_runs_once(nursery) -> None:
+    calls = asking(("look_up", {"plant": "fern"}))
+    calls["tool_calls"] *= 2
+    with ModelServer(calls, "One.") as server:
+        (exchange,) = nursery.talk(server, "Look")
+    assert len(exchange.results) == 1
+    assert [m["role"] for m in server.heard[1]["messages"]] == ["user", "assistant", "tool"]
+
+
 def test_an_answer_that_was_cut_says_so(nursery) -> None:
     cut = {"message": {"role": "assistant", "content": "It is"}, "finish_reason": "length"}
     with ModelServer(cut) as server:

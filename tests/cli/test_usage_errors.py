@@ -322,12 +322,6 @@ def test_a_full_disk_is_reported(project) -> None:
     assert done.returncode == 1
 
 
-def test_letters_survive_a_shell_that_knows_ascii_only(project) -> None:
-    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    done = shell(project.folder, "toolmd call say_hello name=Änne", **ascii_only)
-    assert json.loads(done.stdout) == {"greeting": "Hello, Änne!"}
-
-
 def test_the_doctor_names_what_an_extra_is_for(project) -> None:
     found = {sign["about"]: sign for sign in json.loads(project("doctor", "--json").out)}
     assert "`toolmd serve`" in found["extra mcp"]["found"]

@@ -9,6 +9,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from toolmd._dialect.calls import new_id
 from toolmd._types.settings import Settings
 from toolmd.errors import ConfigError, ModelError
 
@@ -368,26 +369,23 @@ def _pass_on(choice: Choice, tell: Teller) -> Choice:
 
 
 def _numbered(choice: Choice) -> Choice:
-    """Set a unique id for each call, since results refer to it; some servers send none."""
+    """Give each call a unique id, since results refer to it; keep one of a call that is doubled."""
     calls = choice.message.get("tool_calls")
     if not isinstance(calls, list):
         return choice
-    seen: set[str] = set()
-    made = []
-    for number, call in enumerate(calls, 1):
-        if isinstance(call, dict):
-            given = call.get("id")
-            known = given if isinstance(given, str) and given and given not in seen else None
-            name = known or next(n for n in _names(number) if n not in seen)
-            seen.add(name)
-            made.append({**call, "id": name})
-        else:
-            made.append(call)
-    return Choice({**choice.message, "tool_calls": made}, choice.finish)
+    numbered: list[Any] = []
+    known: set[Any] = set()
+    for call in (one for at, one in enumerate(calls) if one not in calls[:at] or not _id(one)):
+        own = _id(call)
+        is_new = isinstance(call, dict) and (not own or own in known)
+        numbered.append({**call, "id": new_id()} if is_new else call)
+        known.add(own)
+    return Choice({**choice.message, "tool_calls": numbered}, choice.finish)
 
 
-def _names(number: int) -> Sequence[str]:
-    return [f"call_{number}", *(f"call_{number}_{again}" for again in range(1, 1000))]
+def _id(call: Any) -> str:
+    own = call.get("id") if isinstance(call, dict) else None
+    return own if isinstance(own, str) else ""
 
 
 def model_of(given: str | None, settings: Settings) -> str:

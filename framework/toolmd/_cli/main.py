@@ -25,7 +25,7 @@ atexit.register(gc.freeze)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command, and return its exit code."""
-    words = [_as_typed(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+    words = [*(sys.argv[1:] if arguments is None else arguments)]
     if sys.stdin is None:  # closed by the shell: `<&-`
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115  # lasts
     for name in ("stdout", "stderr"):
@@ -99,16 +99,6 @@ def _began_with_ctrl_c(error: BaseException) -> bool:
     return before is not None and (
         isinstance(before, KeyboardInterrupt) or _began_with_ctrl_c(before)
     )
-
-
-def _as_typed(word: str) -> str:
-    """Decode a word as UTF-8 when Python, in the locale C, could not."""
-    if word.isascii():
-        return word
-    try:
-        return os.fsencode(word).decode()
-    except UnicodeError:
-        return word
 
 
 _REMEDIES = {

@@ -76,16 +76,6 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
             addresses[-1], port, timeout, local_address, socket_options
         )
 
-    async def connect_unix_socket(
-        self,
-        path: str,
-        timeout: float | None = None,  # noqa: ASYNC109 - the signature is httpcore's
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """Raise DomainNotApprovedError, because a tool's file can't name a socket."""
-        del path, timeout, socket_options
-        raise DomainNotApprovedError(f"{self._tool} may not connect to a socket of this machine.")
-
     async def sleep(self, seconds: float) -> None:
         """Wait between the attempts of httpcore."""
         await self._network.sleep(seconds)

@@ -6,7 +6,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from toolmd._load.implementation import (
     from_plugins,
     own_place,
 )
-from toolmd._load.modules import PREFIX, caught, code_hash, tree_of
+from toolmd._load.modules import PREFIX, caught, tree_of
 from toolmd._load.plugins import reason
 from toolmd._load.reading import Entry
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
@@ -33,9 +33,6 @@ from toolmd.errors import ForeignExitError, ImplementationError, near_words
 
 _PACKAGE = "__init__.py"
 _OUTER = (ast.stmt, ast.excepthandler, ast.match_case)
-_MOST_TEXTS = 4096
-_functions: dict[str, frozenset[str] | None] = {}
-"""The functions of texts, by their hex sha256; None where a text is not Python."""
 
 
 class Place(NamedTuple):
@@ -137,23 +134,15 @@ def module_name(file: File) -> str:
 def _has(file: File, function: str) -> bool:
     if function.encode() not in file.data:
         return False  # To parse each module costs more than to look.
-    known = _functions_of(file)
-    if known is not None:
+    if (known := _functions_of(file.data)) is not None:
         return function in known
     begun = rf"^(async\s+)?def\s+{re.escape(function)}\b"
     return re.search(begun.encode(), file.data, re.MULTILINE) is not None
 
 
-def _functions_of(file: File) -> frozenset[str] | None:
-    digest = code_hash(file)
-    if digest not in _functions:
-        if len(_functions) >= _MOST_TEXTS:
-            _functions.clear()
-        _functions[digest] = _read(file.data)
-    return _functions[digest]
-
-
-def _read(data: bytes) -> frozenset[str] | None:
+@lru_cache(maxsize=4096)
+def _functions_of(data: bytes) -> frozenset[str] | None:
+    """Return the functions of a module; None where it is not Python."""
     try:
         return frozenset(_defined(tree_of(data)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -10,7 +10,6 @@ KeyboardInterrupt in it comes from the code itself: the user's Ctrl-C reaches th
 """
 
 import ast
-import hashlib
 import importlib
 import itertools
 import linecache
@@ -154,11 +153,6 @@ def module_parts(file: File) -> tuple[str, ...]:
     """Return the names of the packages and of the module that a file of a folder is."""
     *above, name = file.parts
     return tuple(above) if name == "__init__.py" else (*above, name.removesuffix(".py"))
-
-
-def code_hash(file: File) -> str:
-    """Return the hex sha256 of the bytes that are compiled."""
-    return hashlib.sha256(file.data).hexdigest()
 
 
 def _part(name: str) -> str:

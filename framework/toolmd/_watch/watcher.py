@@ -23,9 +23,6 @@ logging.getLogger("watchdog.observers.inotify").addFilter(
 )
 POLL_S = 1.0
 """How often to look where the system has no more watches to give, in seconds."""
-
-MAX_DEATHS = 3
-"""How many observers may end by themselves before the files are polled."""
 _EXHAUSTED = frozenset({errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 
 ENDS = (".md", ".py", ".markdown", ".mdx", ".txt")
@@ -101,7 +98,6 @@ class FileEvents:
         self._make, self._make_next = observers
         self._observer: Any = None
         self._scheduled: dict[Watch, tuple[int, Any]] = {}
-        self._deaths = 0
         self.problem = ""
         """Why this polls instead of receiving events; empty where it receives them."""
 
@@ -111,7 +107,8 @@ class FileEvents:
         Returns whether any of them was not watched before: what changed there meanwhile is unknown.
         """
         wanted = dict.fromkeys(_watches(watched))
-        self._revive()
+        if self._observer is not None and not self._observer.is_alive():
+            self.stop()
         try:
             return self._follow(wanted)
         except OSError as error:
@@ -141,16 +138,6 @@ class FileEvents:
     def _ended(self) -> set[Any]:
         """Return the watches of which the thread has ended, as it does when its folder is gone."""
         return {emitter.watch for emitter in self._observer.emitters if not emitter.is_alive()}
-
-    def _revive(self) -> None:
-        """Start a new observer in the place of one that has died; a few times, then poll."""
-        if self._observer is None or self._observer.is_alive():
-            return
-        self._deaths += 1
-        if self._deaths < MAX_DEATHS or self.problem:
-            self.stop()
-        else:
-            self._fall_back("the observer of the files ended by itself", "start the process again")
 
     def _follow(self, wanted: Iterable[Watch]) -> bool:
         if self._observer is None:

@@ -5,7 +5,6 @@ import re
 import shlex
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -136,7 +135,7 @@ def examine(folder: Path | None) -> list[Sign]:
     signs += [
         Sign("state", "bad", *problem) if problem else well,
         *_emptied(settings.state),
-        _engine(settings),
+        _store(settings),
     ]
     try:
         return [*signs, *_workspace(settings)]
@@ -230,7 +229,8 @@ def _emptied(state: Path) -> Iterator[Sign]:
             yield Sign("records", "bad", f"{path}: {error.strerror}", "see `state`")
 
 
-def _engine(settings: Settings) -> Sign:
+def _store(settings: Settings) -> Sign:
+    """Open the store as the first record does: that creates missing tables, and tries its locks."""
     if settings.store == "memory":
         return Sign("store", "note", "memory: runs end with the process")
     from toolmd._store.store import Store
@@ -238,14 +238,8 @@ def _engine(settings: Settings) -> Sign:
     sqlite, store = settings.store == "sqlite", Store(settings.store, settings.state)
     try:
         # `records` names an emptied file.
-        with suppress(EmptiedError):
-            if store.may_hold_records:
-                # As the first record: it creates missing tables, and finds those of other releases.
-                with store.database.read():
-                    pass
-        if not sqlite:
-            return Sign("store", "ok", f"{store.database.name} answers")
-        _try_store(settings.state)
+        with suppress(EmptiedError), store.database.read():
+            pass
     except ConfigError as error:
         return Sign("store", "bad", str(error), "fix that setting")
     except (ToolmdError, OSError) as error:
@@ -253,22 +247,7 @@ def _engine(settings: Settings) -> Sign:
         return Sign("store", "bad", str(error), "see `state` and `sqlite`" if sqlite else remedy)
     finally:
         store.close()
-    return Sign("store", "ok", "sqlite: a store was made beside it, and read")
-
-
-def _try_store(state: Path) -> None:
-    """Make a store: an installed version alone does not prove that it works."""
-    from toolmd._store.store import Store
-
-    # On the disk of the project's own records: not every file system supports SQLite's locks.
-    nearest = state if state.is_dir() else None
-    with tempfile.TemporaryDirectory(prefix="trial-", dir=nearest) as folder:
-        store = Store("sqlite", Path(folder))
-        try:
-            with store.database.read():
-                pass
-        finally:
-            store.close()
+    return Sign("store", "ok", f"{store.database.name} can be used")
 
 
 def _workspace(settings: Settings) -> Iterator[Sign]:

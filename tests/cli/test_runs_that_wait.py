@@ -94,24 +94,6 @@ def test_an_unreadable_time_is_a_usage_error(shop, at: str) -> None:
     assert "--at can't be read" in started.err
 
 
-@pytest.mark.parametrize("here", ["Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC"])
-def test_a_time_on_the_clock_of_another_zone_is_the_next_one(
-    shop, monkeypatch, request, here: str
-) -> None:
-    monkeypatch.setenv("TZ", here)
-    time.tzset()
-    request.addfinalizer(time.tzset)
-    request.addfinalizer(monkeypatch.undo)
-    for hours in (1, 9, 17, 23):
-        now = dt.datetime.now(dt.UTC)
-        at = (now + dt.timedelta(hours=hours)).replace(second=0, microsecond=0)
-        there = at.astimezone(dt.timezone(dt.timedelta(hours=5)))
-        run_id = shop(
-            "run", "water_flowers", "after=1s", "--at", f"{there:%H:%M}+05:00"
-        ).out.strip()
-        assert json.loads(shop("runs", "show", run_id, "--json").out)["began"] == at.isoformat()
-
-
 def test_a_time_in_the_past_is_a_usage_error(shop) -> None:
     started = shop("run", "water_flowers", "after=1s", "--at", "2020-01-01T00:00Z")
 
@@ -130,16 +112,11 @@ def test_a_run_can_only_be_scheduled_where_it_is_kept(shop, monkeypatch) -> None
     assert (started.code, "ends with this process" in started.err) == (2, True)
 
 
-@pytest.mark.parametrize(
-    "at", ["23:59", "2999-05-04T18:30", "2999-05-04 18:30+02:00", "2999-05-04"]
-)
+@pytest.mark.parametrize("at", ["2999-05-04T18:30", "2999-05-04 18:30+02:00", "2999-05-04"])
 def test_a_time_is_local_unless_it_has_a_zone(shop, at: str) -> None:
     run_id = shop("run", "water_flowers", "after=1s", "--at", at).out.strip()
 
     began = dt.datetime.fromisoformat(
         json.loads(shop("runs", "show", run_id, "--json").out)["began"]
     )
-    if at == "23:59":
-        assert (began.astimezone().hour, began.astimezone().minute) == (23, 59)
-    else:
-        assert began == dt.datetime.fromisoformat(at).astimezone()
+    assert began == dt.datetime.fromisoformat(at).astimezone()

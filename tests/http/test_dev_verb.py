@@ -1,6 +1,5 @@
 """`toolmd dev` as a command: the link, the port, and the end."""
 
-import contextlib
 import os
 import re
 import signal
@@ -16,7 +15,6 @@ import pytest
 from tests import warm_python
 
 from toolmd._auth.server import bound_socket
-from toolmd._cli.frame import PORT
 
 TOKEN = "a-token-that-stays-over-restarts"
 
@@ -145,46 +143,6 @@ def test_a_port_in_use_is_reported_with_a_remedy(project: Path) -> None:
     assert refused.returncode == 5
     assert f"127.0.0.1:{port}" in refused.stderr
     assert "--port" in refused.stderr
-
-
-def test_if_the_default_port_is_in_use_the_next_is_used(project: Path) -> None:
-    with contextlib.ExitStack() as held:
-        with contextlib.suppress(OSError):  # somebody has it already: as good
-            held.enter_context(bound_socket("127.0.0.1", PORT)).listen()
-        started = warm_python.Popen(
-            words(project), env=environment(), text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        assert started.stdout is not None
-        link = started.stdout.readline()
-        started.send_signal(signal.SIGINT)
-        _, said = started.communicate(timeout=60)
-
-    port = re.search(r":(\d+)/enter", link)
-    assert port
-    assert PORT < int(port[1]) <= PORT + 20
-    assert f"note: port {PORT} is in use, so the port is {port[1]}" in said
-
-
-def test_the_console_is_opened_in_the_browser_that_the_user_has(
-    project: Path, tmp_path: Path
-) -> None:
-    opened = tmp_path / "opened"
-    os.mkfifo(opened)
-    browser = tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
-    browser.chmod(0o755)
-    started = warm_python.Popen(
-        words(project, "--port", "0", "--open"), env={**environment(), "BROWSER": str(browser)},
-        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    assert started.stdout is not None
-    link = started.stdout.readline().split()[-1]
-    shown = opened.read_text().strip()  # waits until somebody writes
-    started.send_signal(signal.SIGINT)
-    started.communicate(timeout=60)
-
-    assert shown == link
 
 
 def test_without_a_project_no_link_is_printed(tmp_path: Path) -> None:

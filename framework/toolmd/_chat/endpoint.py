@@ -369,7 +369,7 @@ def _pass_on(choice: Choice, tell: Teller) -> Choice:
 
 
 def _numbered(choice: Choice) -> Choice:
-    """Give each call a unique id, since results refer to it; keep one of a call that is doubled."""
+    """Return the reply with a unique id for each call, and without a call's double."""
     calls = choice.message.get("tool_calls")
     if not isinstance(calls, list):
         return choice

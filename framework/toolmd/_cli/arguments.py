@@ -62,9 +62,7 @@ def _number(text: str) -> int | float | None:
 
 
 def future(text: str) -> dt.datetime:
-    """Return the time that `now`, `in 2h`, `18:30` or an ISO time means.
-
-    Local time unless it names a zone; a time on the clock is the next one.
+    """Return the time that `now`, `in 2h` or an ISO time means, in local time without a zone.
 
     Raises:
         ValueError: The text has another form, or names a time in the past.
@@ -79,12 +77,6 @@ def future(text: str) -> dt.datetime:
         elif words.startswith("in "):
             later = duration(words.removeprefix("in "))
             at = None if later is None else now + dt.timedelta(seconds=later)
-        elif len(words) <= len("18:30:00") or words[2] == ":":
-            # The naive time of each day, so that a change of the clock does not move it.
-            clock = dt.time.fromisoformat(words)
-            today = dt.datetime.combine(now.astimezone(clock.tzinfo).date(), clock)
-            next_ = today if today.astimezone() >= now else today + dt.timedelta(days=1)
-            at = next_.astimezone()
         else:
             at = dt.datetime.fromisoformat(words).astimezone()
     if at is None:

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolmd._cli.frame import PORT, ExitCode, stop
+from toolmd._cli.frame import ExitCode, stop
 from toolmd._cli.screen import counted, err, printable
 from toolmd._types.call import Caller
 from toolmd.errors import ToolmdError
@@ -20,8 +20,6 @@ from toolmd.errors import ToolmdError
 if TYPE_CHECKING:
     from toolmd._types.settings import Right, Settings
 
-NEXT_PORTS = 20
-"""The number of ports to try after the default one."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -137,8 +135,8 @@ class HttpPlan(NamedTuple):
     caller: Caller
     """The caller of the token of this start."""
     host: str
-    port: int | None
-    """None picks the first free port from PORT on."""
+    port: int
+    """0 picks a free one."""
     may: "tuple[Right, ...] | None" = None
     """The rights of the token of this start, if they are stated."""
     allowed: tuple[str, ...] = ()
@@ -157,7 +155,7 @@ class HttpPlan(NamedTuple):
         """The address of the server."""
         from toolmd._auth.authentication import with_port
 
-        return f"http://{with_port(self.host, self.port or 0)}"
+        return f"http://{with_port(self.host, self.port)}"
 
     @property
     def first_request(self) -> str:
@@ -188,26 +186,17 @@ def enter(plan: HttpPlan, settings: "Settings") -> tuple[HttpPlan, socket.socket
     return plan._replace(port=listening.getsockname()[1], token=token), listening
 
 
-def _listen(host: str, port: int | None) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     from toolmd._auth.authentication import with_port
     from toolmd._auth.server import bound_socket
 
-    wanted = PORT if port is None else port
-    last = wanted + (NEXT_PORTS if port is None else 1) - 1
-    for number in range(wanted, last + 1):
-        try:
-            bound = bound_socket(host, number)
-        except OSError as error:
-            if number < last:
-                continue
-            help_ = "--host needs an address of this machine, such as 127.0.0.1"
-            if error.errno == errno.EADDRINUSE:
-                help_ = "another program uses that port; --port 0 picks a free one"
-            stop(ExitCode.NOT_FOUND, f"{with_port(host, wanted)}: {error.strerror}", help_)
-        if number != wanted:
-            err(f"note: port {wanted} is in use, so the port is {number}")
-        return bound
-    raise AssertionError("the last try returns or ends")
+    try:
+        return bound_socket(host, port)
+    except OSError as error:
+        help_ = "--host needs an address of this machine, such as 127.0.0.1"
+        if error.errno == errno.EADDRINUSE:
+            help_ = "another program uses that port; --port 0 picks a free one"
+        stop(ExitCode.NOT_FOUND, f"{with_port(host, port)}: {error.strerror}", help_)
 
 
 @contextmanager
@@ -255,11 +244,11 @@ def serve_plan(
         server = Server(
             workspace,
             source,
-            addresses=Addresses.of(plan.host, plan.port or 0, plan.allowed),
+            addresses=Addresses.of(plan.host, plan.port, plan.allowed),
             tokens=Tokens(
                 known, own=plan.token, caller=plan.caller, may=plan.may or ("call",), verify=verify
             ),
-            port=plan.port or 0,
+            port=plan.port,
             key=plan.key,
             mcp=mcp,
         )

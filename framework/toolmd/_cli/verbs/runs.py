@@ -39,7 +39,7 @@ def run(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Only schedule it: `now`, `in 2h`, `18:30`, `2026-05-04T18:30`, or with a zone.",
+            help="Only schedule it: `now`, `in 2h`, `2026-05-04T18:30`, or with a zone.",
         ),
     ] = None,
     confidence: ConfidenceOption = None,
@@ -111,7 +111,7 @@ def _future(text: str) -> dt.datetime:
     try:
         return future(text)
     except ValueError as error:
-        help_ = "write `in 2h`, `18:30`, `2026-05-04T18:30`, or `2026-05-04T18:30Z`"
+        help_ = "write `in 2h`, `2026-05-04T18:30`, or `2026-05-04T18:30Z`"
         stop(ExitCode.USAGE, f"--at {error}", help_)
 
 

@@ -52,7 +52,7 @@ HostOption = Annotated[
 ]
 PortOption = Annotated[
     int,
-    typer.Option(metavar="N", min=0, max=65535, help="The port (http); 0 picks a free one."),
+    typer.Option(metavar="N", min=0, max=65535, help="The port; 0 picks a free one."),
 ]
 AllowHostOption = Annotated[
     list[str] | None,
@@ -288,24 +288,12 @@ def _difference(old: Any, new: Any) -> str:
     return "; ".join(lists) or "read again"
 
 
-DevPortOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=0,
-        max=65535,
-        help=f"The port; 0 picks a free one; default: the first free port from {PORT} on.",
-    ),
-]
-
-
 def dev(
     *,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="A loopback address of this machine.")
     ] = "127.0.0.1",
-    port: DevPortOption = None,
-    open_: Annotated[bool, typer.Option("--open", help="Open the console in the browser.")] = False,
+    port: PortOption = PORT,
     user: UserOption = None,
     context: ContextOption = None,
     trust_edits: TrustEditsOption = False,
@@ -333,8 +321,7 @@ def dev(
         tuple(ALL_RIGHTS), follow=True, reads_tokens=False,
     )  # fmt: skip
     plan, listening = enter(plan, settings)
-    link = f"{plan.url}/enter#token={plan.token}"
-    out(f"{paint('Console', 'bold')}  {link}")
+    out(f"{paint('Console', 'bold')}  {plan.url}/enter#token={plan.token}")
     out(f"API      {plan.url}/api    MCP  {plan.url}/mcp")
     out(f"Token: {plan.token}")
     out(f"Try      {plan.first_request}")
@@ -343,15 +330,7 @@ def dev(
         report = LiveReport(workspace)
         workspace.on_change(report.changed)
         workspace.on_checked(report.checked)
-
-        def begin() -> None:
-            workspace.check_soon()
-            if open_:
-                import webbrowser
-
-                webbrowser.open(link)
-
-        serve_plan(plan, listening, workspace, source, begins=begin)
+        serve_plan(plan, listening, workspace, source, begins=workspace.check_soon)
     err("Stopped.")
 
 

@@ -80,12 +80,15 @@ def test_the_history_is_kept(nursery) -> None:
     ]
 
 
-def test_a_history_can_be_brought_along(nursery) -> None:
+def test_a_history_can_be_brought_along(nursery, client_of) -> None:
     history = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
-    with ModelServer("Fine.") as server:
-        nursery.talk(server, "How are you?", history=history)
+    with (
+        ModelServer("Fine.") as server,
+        Conversation(nursery.workspace, model="m", client=client_of(server)) as talk,
+    ):
+        talk.messages += history
+        talk.say_sync("How are you?")
     assert [m["content"] for m in server.heard[0]["messages"]] == ["Hi", "Hello", "How are you?"]
-    assert len(history) == 2
 
 
 def test_a_denied_call_is_reported_and_can_be_corrected(nursery) -> None:
@@ -137,10 +140,10 @@ def test_a_model_that_does_not_repair_its_calls_ends_the_exchange(nursery) -> No
 
 def test_malformed_calls_between_valid_ones_are_bounded(nursery) -> None:
     good = asking(("look_up", {"plant": "fern"}))
-    with ModelServer(BROKEN, good, BROKEN, good, "Done.") as server:
-        (exchange,) = nursery.talk(server, "Look", max_mends=1)
+    with ModelServer(BROKEN, BROKEN, good, BROKEN, BROKEN, good, "Done.") as server:
+        (exchange,) = nursery.talk(server, "Look")
     assert exchange.text == "Done."
-    assert len(server.heard) == 5
+    assert len(server.heard) == 7
 
 
 def test_rounds_are_bounded_and_the_last_one_may_not_call(nursery) -> None:

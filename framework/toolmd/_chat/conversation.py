@@ -1,23 +1,13 @@
 """A conversation: the user's messages, the model's calls, the decisions and the results."""
 
 import asyncio
-import os
 import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import isawaitable
 from typing import Any, Self
 
-from toolmd._chat.endpoint import (
-    Choice,
-    Endpoint,
-    Message,
-    Teller,
-    base_url_of,
-    key_of,
-    model_of,
-    open_client,
-)
+from toolmd._chat.endpoint import Choice, Message, Teller, open_endpoint
 from toolmd._dialect.results import body_text
 from toolmd._types.call import NO_CONTEXT
 from toolmd._types.confirmation import Confirmation
@@ -33,7 +23,7 @@ NATIVE = "openai"
 MAX_ROUNDS = 10
 MAX_CALLS = 32
 MAX_MENDS = 2
-TIMEOUT_S = 120.0
+"""How often in a row the model may correct calls that can't be read."""
 IN_A_REPLY = 32
 """Calls that one reply may make (the `size` check)."""
 _CUT: dict[str, Stop] = {"length": "length", "content_filter": "content_filter"}
@@ -126,8 +116,8 @@ class Conversation:
     """A conversation between one user and a model; its calls use the usual call pipeline.
 
     `say` asks the model until it answers in words, at most `max_rounds` times and with at most
-    `max_calls` calls. A model whose calls can't be read gets the error, at most `max_mends` times
-    in a row. `messages` is the history, as the endpoint sees it.
+    `max_calls` calls. A model whose calls can't be read gets the error, at most twice in a row.
+    `messages` is the history, as the endpoint sees it; messages from before can be put into it.
     """
 
     def __init__(  # noqa: PLR0913 - what a conversation is made of, by keyword
@@ -146,11 +136,8 @@ class Conversation:
         on_text: Teller | None = None,
         on_result: Callable[[Result], None] | None = None,
         stream: bool = False,
-        history: Sequence[Message] = (),
         max_rounds: int = MAX_ROUNDS,
         max_calls: int = MAX_CALLS,
-        max_mends: int = MAX_MENDS,
-        timeout_s: float = TIMEOUT_S,
     ) -> None:
         """Prepare the conversation; nothing is sent before the first `say`.
 
@@ -169,18 +156,14 @@ class Conversation:
             on_text: Receives the model's text.
             on_result: Receives each call's result, and the denial of calls that can't be read.
             stream: Whether `on_text` receives the text piece by piece.
-            history: The messages before the first.
             max_rounds: The most answers of the model to one message.
             max_calls: The most calls in answer to one message.
-            max_mends: The most times that the model may correct an answer that does not fit.
-            timeout_s: The wait for each answer, in seconds.
 
         Raises:
             ConfigError: The model, a key or the openai package is missing, or the dialect can't be
                 used.
         """
-        settings = workspace.settings
-        self.messages: list[Message] = list(history)
+        self.messages: list[Message] = []
         self._workspace = workspace
         self._dialect = dialect
         self._system = system
@@ -188,7 +171,7 @@ class Conversation:
         self._name = name or secrets.token_hex(8)
         self._on_text, self._on_result = on_text, on_result or (lambda _: None)
         self._streams = stream and dialect == NATIVE
-        self._max_rounds, self._max_calls, self._max_mends = max_rounds, max_calls, max_mends
+        self._max_rounds, self._max_calls = max_rounds, max_calls
         self._confirmations = Decider(workspace, confirm, user)
         self._message = ""
         """The user's newest message; the call pipeline knows those before it."""
@@ -198,13 +181,8 @@ class Conversation:
                 f"dialect {dialect!r} can't be used over chat completions: choose openai,"
                 " inline, action, plan, or a plugin's text dialect"
             )
-        chosen = model_of(model, settings)
         self._own = client is None
-        if client is None:
-            url = base_url_of(base_url, settings)
-            client = open_client(url, key_of(url, os.environ), timeout_s)
-        self._client = client
-        self._endpoint = Endpoint(client, chosen)
+        self._endpoint = open_endpoint(model, base_url, client, workspace.settings)
 
     async def __aenter__(self) -> Self:
         return self
@@ -221,7 +199,7 @@ class Conversation:
     async def aclose(self) -> None:
         """Close the connection that was opened here."""
         if self._own:
-            await self._client.close()
+            await self._endpoint.client.close()
 
     close = sync_of(aclose, at="_workspace._project")
 
@@ -279,7 +257,7 @@ class Conversation:
                 work.text = turn.clean_message
                 return _CUT.get(choice.finish, "")
             corrections = corrections + 1 if turn.denied else 0
-            if corrections > self._max_mends:
+            if corrections > MAX_MENDS:
                 return "malformed"
 
     async def _take(self, choice: Choice, work: _Work) -> Turn:

@@ -259,7 +259,7 @@ class Endpoint:
 
     def __init__(self, client: Any, model: str) -> None:
         """Keep the parts."""
-        self._client = client
+        self.client = client
         self._model = model
         self._streams = True
         self._url = str(getattr(client, "base_url", "the endpoint")).rstrip("/")
@@ -305,7 +305,7 @@ class Endpoint:
 
     async def _whole(self, request: dict[str, Any]) -> Choice:
         # Read the raw answer, since the SDK's parser accepts answers outside the API's form.
-        raw = await self._client.chat.completions.with_raw_response.create(**request)
+        raw = await self.client.chat.completions.with_raw_response.create(**request)
         return self._read(raw.http_response, raw.http_response.content)
 
     def _read(self, response: Any, content: bytes) -> Choice:
@@ -330,7 +330,7 @@ class Endpoint:
         return Choice(message, str(first.get("finish_reason") or ""))
 
     async def _stream(self, request: dict[str, Any], tell: Teller) -> Choice:
-        asked = self._client.chat.completions.with_raw_response
+        asked = self.client.chat.completions.with_raw_response
         raw = await asked.create(**request, stream=True)
         response = raw.http_response
         if response.headers.get("content-type", "").startswith("application/json"):
@@ -450,6 +450,21 @@ def _is_here(host: str) -> bool:
 
 
 TIMEOUT_S = 120.0
+"""The wait for each answer, in seconds."""
+
+
+def open_endpoint(
+    model: str | None, base_url: str | None, client: Any, settings: Settings
+) -> Endpoint:
+    """Open the endpoint of a model; without a client of the host's own, one is opened.
+
+    Raises ConfigError where the model, the key or the openai package is missing.
+    """
+    chosen = model_of(model, settings)
+    if client is None:
+        url = base_url_of(base_url, settings)
+        client = open_client(url, key_of(url, os.environ), TIMEOUT_S)
+    return Endpoint(client, chosen)
 
 
 def ask_of(model: str, settings: Settings) -> Callable[[str, str], str]:
@@ -464,13 +479,11 @@ def ask_of(model: str, settings: Settings) -> Callable[[str, str], str]:
     Raises:
         ConfigError: The key or the openai package is missing.
     """
-    url = base_url_of(None, settings)
-    key = key_of(url, os.environ)
-    name = model_of(model, settings)
+    endpoint = open_endpoint(model, None, None, settings)
 
     async def answer(instructions: str, text: str) -> str:
         messages = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
-        async with open_client(url, key, TIMEOUT_S) as client:
-            return (await Endpoint(client, name).ask(messages, ())).words
+        async with endpoint.client:
+            return (await endpoint.ask(messages, ())).words
 
     return lambda instructions, text: asyncio.run(answer(instructions, text))

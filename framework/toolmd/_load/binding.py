@@ -102,7 +102,7 @@ class Beside:
         """Find a module of the same folder by its name; a file goes before a package."""
         inside = self._modules.get(definition.parts[:-1], ())
         found = [file for known, file in inside if known == name]
-        return min(found, key=lambda f: (f.parts[-1] == _PACKAGE, "-" in f.parts[-1]), default=None)
+        return min(found, key=lambda f: (f.parts[-1] == _PACKAGE, f.path.count("-")), default=None)
 
     @cached_property
     def _modules(self) -> dict[tuple[str, ...], list[tuple[str, File]]]:

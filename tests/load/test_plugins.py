@@ -295,15 +295,19 @@ def test_python_that_the_project_reads_anew_asks_for_no_restart(
     assert build(settings, reader_of(None)).registry.diagnostics == ()
 
 
-def test_an_installed_plugin_of_another_version_asks_for_a_restart(
-    project: Project, packages: Packages, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("METADATA", "Metadata-Version: 2.1\nName: brings-tools\nVersion: 1.3\n"),
+     ("RECORD", "brings_tools/__init__.py,sha256=another,12\n")],
+)  # fmt: skip
+def test_an_installed_plugin_that_was_installed_again_asks_for_a_restart(
+    project: Project, packages: Packages, monkeypatch: pytest.MonkeyPatch, file: str, text: str
 ) -> None:
     installed = Packages(packages.root / "site-packages")
     monkeypatch.syspath_prepend(installed.root)
     installed.install("brings-tools", DEFINITIONS, {"tools/lend-it.tool.md": tool("lend_it")})
     assert build_with(project, ["brings-tools"]).plugins.sources == {}
-    data = installed.root / "brings_tools-1.2.dist-info" / "METADATA"
-    data.write_text(data.read_text().replace("Version: 1.2", "Version: 1.3"))
+    (installed.root / "brings_tools-1.2.dist-info" / file).write_text(text)
 
     (found,) = build_with(project, ["brings-tools"]).registry.diagnostics
 

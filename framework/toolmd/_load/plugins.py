@@ -393,6 +393,8 @@ class Plugins:
 
     def _load(self, name: str, point: Any, package: Any) -> None:
         info = PluginInfo(name, package.name, package.version, "loaded")
+        # RECORD has the hash of each file: an installed package may change under one version.
+        release = f"{package.version} {package.read_text('RECORD')}"
         self._points[name] = module = point.value.partition(":")[0].strip()
         sources = _sources_of(module.partition(".")[0])
         self.sources |= sources
@@ -406,9 +408,9 @@ class Plugins:
             self.listed[name] = info._replace(about=_about(self.plugin(name)))
             imported = sys.modules.get(module)
             if module not in _imported or _imported[module][0] is not imported:
-                _imported[module] = imported, package.version, sources
-            _, version, known = _imported[module]
-            if version != package.version:
+                _imported[module] = imported, release, sources
+            _, before, known = _imported[module]
+            if before != release:
                 self._changed.append((name, ""))
             self._changed += [
                 (name, path)
@@ -453,7 +455,7 @@ class Plugins:
 Stamps = dict[str, tuple[int, int]]
 """The time of the last change and the size of files, by path."""
 _imported: dict[str, tuple[object, str, dict[str, Stamps]]] = {}
-"""The module, the version and the sources of plugins when this process imported them, by name."""
+"""The module, the release and the sources of plugins when this process imported them, by name."""
 
 
 def _sources_of(top: str) -> dict[str, Stamps]:

@@ -40,6 +40,9 @@ class SourcePackage(NamedTuple):
     points: tuple[tuple[str, str], ...]
     """The name and the value of each entry point."""
 
+    def read_text(self, _name: str) -> None:
+        """Return None: no file of an installation is there."""
+
 
 def entry_points(
     allowed: Sequence[str] | None, project: Path | None, report: Callable[[str, str], object]

@@ -1,5 +1,6 @@
 """The part of a definition that a call is checked against; it has no prose."""
 
+import json
 import re
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal
@@ -8,7 +9,7 @@ from toolmd._types.approval import Approval
 from toolmd._types.diagnostic import Source
 from toolmd._types.field import Row
 from toolmd._types.quota import Quota
-from toolmd._types.schema import Parameter, Schema, plain_numbers
+from toolmd._types.schema import Parameter, Schema
 
 DEFAULT_TIMEOUT_S = 30.0
 """The deadline in seconds of a tool whose Limits name none."""
@@ -259,13 +260,18 @@ def seconds(value: float) -> str:
 
 
 def written(part: Safety | Limits) -> dict[str, Any]:
-    """Return the fields that the file sets, as JSON."""
-    fields: dict[str, Any] = plain_numbers(asdict(part, dict_factory=_present))
+    """Return the fields that the file sets, as JSON; seconds and shares are floats."""
+    fields: dict[str, Any] = json.loads(json.dumps(asdict(part, dict_factory=_present)))
     return fields
 
 
+_FLOATS = frozenset(("min_confidence", "timeout_s", "backoff_s", "per_s", "seconds"))
+"""A spec made in Python may have 60 for 60.0, and has the same hash."""
+
+
 def _present(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {name: value for name, value in pairs if value not in (None, "", ())}
+    return {name: float(value) if name in _FLOATS else value
+            for name, value in pairs if value not in (None, "", ())}  # fmt: skip
 
 
 _LABEL = re.compile(r"([a-z]{2,3}): ")

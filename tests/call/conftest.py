@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,9 +12,10 @@ from toolmd._call import Dispatcher
 from toolmd._call.audit.log import AuditLog, log_of
 from toolmd._call.limits import MACHINE
 from toolmd._store.store import Store
+from toolmd._types.call import Budget, Call, Caller, key_of
 from toolmd._types.diagnostic import Source
 from toolmd._types.registry import NOT_IMPLEMENTED, Binding, Bound, Implementation, Registry
-from toolmd._types.result import Result
+from toolmd._types.result import EventListener, Result
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.settings import AuditSettings, Settings
 from toolmd._types.tool import ToolSpec
@@ -62,6 +63,29 @@ def tool(
     return Bound(name, spec, Binding("sibling", name, lambda: made))
 
 
+class Door(Dispatcher):
+    """A dispatcher that builds the call, too, as a workspace does."""
+
+    def call(
+        self,
+        name: str,
+        arguments: Any = "{}",
+        confidence: float | None = None,
+        *,
+        dry_run: bool = False,
+        call_id: str | None = None,
+        budget: Budget | None = None,
+        on_event: EventListener | None = None,
+        idempotency_key: str | None = None,
+        **caller: Any,
+    ) -> Coroutine[Any, Any, Result]:
+        whose = Caller(**caller)
+        if idempotency_key is None and call_id is not None:
+            idempotency_key = key_of(call_id, name, whose)
+        call = Call(name, arguments, call_id, confidence, whose, dry_run, budget, idempotency_key)
+        return self.dispatch(call, on_event)
+
+
 class Harness:
     """Calls tools by their own door."""
 
@@ -80,7 +104,7 @@ class Harness:
         epoch = dispatcher.get("timing", MACHINE).epoch
         self.store = store or Store(settings.store, settings.state, epoch=epoch)
         self.log = log or log_of(settings, self.store)
-        self.dispatcher = Dispatcher(
+        self.dispatcher = Door(
             Registry(tools={t.name: t for t in tools}),
             settings,
             store=self.store,

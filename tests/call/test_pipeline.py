@@ -61,6 +61,14 @@ def test_an_unknown_tool_is_answered_with_the_nearest_names(clinic):
     assert "book_appointment" in error.message
 
 
+@pytest.mark.parametrize("odd", ["a\0b", "a\ud800"])
+@pytest.mark.parametrize("part", ["user", "conversation", "call_id", "roles", "context"])
+def test_a_name_that_a_store_cannot_hold_is_denied(clinic, part, odd):
+    named = {"roles": (odd,), "context": {"patient": odd}}.get(part, odd)
+    result = clinic.call("book_appointment", GOOD, **{part: named})
+    assert (result.outcome, result.error.code) == ("denied", "malformed_call")
+
+
 MALFORMED = ["", "[]", "{", '{"a": NaN}', '{"child_names": [], "child_names": []}', "[" * 90_000]
 
 

@@ -6,6 +6,7 @@ A new check is a function that builds it for a tool, and its row in `CHECKS`.
 import asyncio
 import datetime as dt
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
@@ -17,7 +18,6 @@ from toolmd._call.approvals import Approvals
 from toolmd._call.arguments import Rules, has_handle, mismatch, read
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.limits import CallLimits
-from toolmd._call.result import allowed
 from toolmd._call.threads import AROUND, contain, is_from_outside
 from toolmd._call.words import Clarity, UserWords, states
 from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
@@ -46,6 +46,8 @@ MAX_CALL_DEPTH = 16
 """How deep calls may nest: tools that call tools must come to an end."""
 UNNAMED = "denied"
 """The code of a verdict without one: a model always reads a code."""
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+"""The characters that not every store can hold."""
 GUARD_TIMEOUT_S = 5.0
 """How long a guard may take, in seconds."""
 
@@ -107,13 +109,13 @@ class Parts(NamedTuple):
     """The project's time zone; empty where the settings name none."""
     call: Callable[[Call], Awaitable[Result]]
     """Makes another call, through the whole pipeline."""
-    run: Callable[[Passage], Awaitable[Result]]
-    """Runs a call that no check stopped, within its limits."""
 
 
 Step = Callable[[Passage], Any]
-"""Checks a call: in the part `read` it raises CallDenied, in `decide` it returns a verdict, and in
-`end` the Result where the call ends there; each of them may be awaited."""
+"""Checks a call: in the part `read` it raises CallDenied, in `decide` it returns a verdict.
+
+Both may be awaited.
+"""
 
 
 class Check(NamedTuple):
@@ -121,8 +123,8 @@ class Check(NamedTuple):
 
     name: str
     """The check, as behaviour.md names it."""
-    part: Literal["read", "decide", "end"]
-    """Reads the call, decides on it together with the others of this part, or ends it."""
+    part: Literal["read", "decide"]
+    """Reads the call, or decides on it together with the others of this part."""
     build: Callable[[Parts], Step | None]
     """Builds the check of a tool; None for a tool that does not need it.
 
@@ -165,15 +167,18 @@ async def verdict_of(steps: Sequence[Step], at: Passage) -> Verdict:
 
 
 def check_call(call: Call) -> None:
-    """Check that the confidence is 0 to 1, and that calls do not nest too deep.
+    """Check the confidence, the depth, and that a store can hold each name of the caller.
 
     Raises CallDenied.
     """
-    stated = call.confidence
+    caller, stated = call.caller, call.confidence
     if stated is not None and (type(stated) not in {int, float} or not 0 <= stated <= 1):
         raise deny("malformed_call", "confidence must be a number from 0 to 1")
     if call.depth > MAX_CALL_DEPTH:
         raise deny("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
+    names = (caller.user, caller.conversation, call.id, *caller.roles, *caller.context.values())
+    if any(isinstance(name, str) and _UNSTORABLE.search(name) for name in names):
+        raise deny("malformed_call", "a name of the caller holds NUL or an unpaired surrogate")
 
 
 # Context: what the host supplies
@@ -660,22 +665,6 @@ _GROUPS = (
 """The codes of checks that tell together what fails."""
 
 
-# Limits and run
-
-
-def _limits(parts: Parts) -> Step:
-    async def end(at: Passage) -> Result:
-        await parts.limits.check(at.call, at.arguments)
-        return allowed(at.call, at.began)
-
-    # A call that runs takes its place just before.
-    return lambda at: end(at) if at.call.dry_run else None
-
-
-def _run(parts: Parts) -> Step:
-    return parts.run
-
-
 CHECKS = (
     Check("context", "read", _context),
     Check("arguments", "read", _from_caller),
@@ -693,7 +682,8 @@ CHECKS = (
     Check("review", "decide", _guards),
     Check("review", "decide", _approval),
     Check("confirmation", "decide", _confirmation),
-    Check("limits", "end", _limits),
-    Check("run", "end", _run),
 )
-"""The checks, in the pipeline's order; size, syntax and lookup come before them in `dispatch`."""
+"""The checks, in the pipeline's order.
+
+In `dispatch`, size, syntax and lookup come before them, limits and run after them.
+"""

@@ -1,7 +1,5 @@
 """The tools of a snapshot, compiled on their first call: what a spec decides is decided once."""
 
-from collections.abc import Awaitable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 
 from toolmd._call.approvals import Approvals
@@ -11,12 +9,9 @@ from toolmd._call.invoke import Invoker
 from toolmd._call.words import reads_words
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool
-from toolmd._types.result import Result
 from toolmd._types.verdict import ALLOWED, Verdict
 from toolmd._validation.redact import hider
 from toolmd.errors import hiding
-
-_NOTHING_HIDDEN = nullcontext()
 
 
 class CompiledTool:
@@ -33,7 +28,6 @@ class CompiledTool:
         self.invoker = invoker
         self._read = steps_of("read", parts)
         self._decide = steps_of("decide", parts)
-        self._end = steps_of("end", parts)
         self._escalation = escalation(parts)
         self.approvals = Approvals(spec)
         """The approvals of other people that its calls may need."""
@@ -47,12 +41,6 @@ class CompiledTool:
         )
         """Whether some of its calls wait for a person, and others run."""
         self.is_keyed = spec.idempotent == "keyed"
-
-    def hiding(self, arguments: Mapping[str, object]) -> AbstractContextManager[None]:
-        """Hide the call's Sensitive values in whatever is logged during the call."""
-        if not self.holds_sensitive:
-            return _NOTHING_HIDDEN
-        return hiding(hider(arguments, self.call_spec.parameters))
 
     @cached_property
     def audit_head(self) -> dict[str, str]:
@@ -71,25 +59,19 @@ class CompiledTool:
                 await waiting
         if not self._decide:
             return ALLOWED
-        with self.hiding(at.arguments):
-            try:
+        try:
+            if not self.holds_sensitive:
                 return await verdict_of(self._decide, at)
-            except CallDenied:
-                raise
-            except Exception as error:  # noqa: BLE001 - an exception in a check denies
-                raise guard_failed(at.call.tool, "policy", error) from None
+            with hiding(hider(at.arguments, self.call_spec.parameters)):
+                return await verdict_of(self._decide, at)
+        except CallDenied:
+            raise
+        except Exception as error:  # noqa: BLE001 - an exception in a check denies
+            raise guard_failed(at.call.tool, "policy", error) from None
 
     async def asks_caller(self, at: Passage) -> Verdict:
         """Return the verdict of the checks that ask the caller, without those of a review."""
         return await verdict_of(self._own, at)
-
-    def end(self, at: Passage) -> Awaitable[Result]:
-        """Return what ends a call that no check stopped: limits in a dry run, else run."""
-        for step in self._end:
-            if (ended := step(at)) is not None:
-                result: Awaitable[Result] = ended
-                return result
-        raise AssertionError("the last check runs the call")
 
     async def read(self, call: Call) -> Passage:
         """Return a call with its arguments, without a verdict. Raises CallDenied."""

@@ -199,7 +199,9 @@ class Confirmations:
         if (old := await AROUND.run(end)) is None:
             return result
         try:
-            await self._dispatcher.recorder.superseded(old, call, tool)
+            ended = {"confirmation": old}
+            recorder = self._dispatcher.recorder
+            await recorder.write("superseded", call, tool, call.arguments, ended)
         except CallDenied as error:
             logged(error, "the end of the pending call %s was not recorded", old)
         return result._replace(notes=(*result.notes, REPLACES.format(old)))
@@ -365,7 +367,8 @@ class Confirmations:
                 decision = Decision.approve()
             if call.asked is None and decision.kind == "respond":
                 await self._claim(one, "answered")
-                await self._dispatcher.recorder.answered(call, tool, by)
+                recorder = self._dispatcher.recorder
+                await recorder.write("answered", call, tool, call.arguments, by)
                 result = answered(call, decision.text)
                 await self._record(one, result, tool)
             else:

@@ -1,7 +1,6 @@
 """The dispatcher: every call, from every interface, goes through its checks, in order, and runs."""
 
-import hashlib
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from functools import cached_property
 from time import perf_counter, time
@@ -17,14 +16,14 @@ from toolmd._call.denial import CallDenied, denial_of, deny, guard_failed, overr
 from toolmd._call.invoke import Invoker
 from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import MACHINE, CallLimits, PlaceLostError, Timing
-from toolmd._call.result import denied, waits
+from toolmd._call.result import allowed, denied, waits
 from toolmd._call.telemetry import metrics_of, tracing_of
 from toolmd._call.threads import AROUND
 from toolmd._call.words import AskIntent, UserWords, reads_words
 from toolmd._egress import Approved, open_client
 from toolmd._store.store import Store
 from toolmd._types.asked import InputRequiredError
-from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller, Fact
+from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
 from toolmd._types.confirmation import By, Confirmation
 from toolmd._types.identity import Identity
@@ -142,7 +141,7 @@ class Dispatcher:
                     fill=tool.binding.kind != "remote",
                 ),
                 lambda call, names: with_results(call, names, self.store, self.clock()),
-                self.clock, self.settings.time_zone, self.dispatch, self.run,
+                self.clock, self.settings.time_zone, self.dispatch,
             )  # fmt: skip
             compiled = CompiledTool(tool, parts, Invoker(tool, self, limits))
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call
@@ -156,30 +155,6 @@ class Dispatcher:
         from toolmd._call.confirmations import Confirmations
 
         return Confirmations(self)
-
-    def call(  # noqa: PLR0913, PLR0917 - the public signature of a call; positional arguments are a third faster
-        self,
-        name: str,
-        arguments: Mapping[str, Any] | str | bytes,
-        confidence: float | None = None,
-        message: str = "",
-        user: str | None = None,
-        context: Mapping[str, Fact] = NO_CONTEXT,
-        conversation: str | None = None,
-        dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
-        call_id: str | None = None,
-        budget: Budget | None = None,
-        on_event: EventListener | None = None,
-        roles: Sequence[str] = (),
-        *,
-        idempotency_key: str | None = None,
-    ) -> Coroutine[Any, Any, Result]:
-        """Call a tool with an object or its JSON text; never raises but for cancellation."""
-        caller = Caller(user, context, message, conversation, roles=tuple(roles))
-        if idempotency_key is None and call_id is not None:
-            idempotency_key = key_of(call_id, name, caller)
-        call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, idempotency_key)
-        return self.dispatch(call, on_event)
 
     async def dispatch(
         self, call: Call, on_event: EventListener | None = None, *, once: bool = False
@@ -196,8 +171,7 @@ class Dispatcher:
             if self.crisis.words or call.caller.conversation is not None:
                 call = await self.with_crisis_flag(call)  # size
                 call = await self._words.hear(call)
-            if call.confidence is not None or call.depth:
-                check_call(call)  # syntax
+            check_call(call)  # syntax
             tool = self.tools.get(call.tool) or await self.find(call)  # lookup
             at = Passage(call, began, on_event)
             verdict = await tool.check(at)  # context, arguments, confidence, …, confirmation
@@ -211,10 +185,13 @@ class Dispatcher:
                 if tool.escalates(at):
                     at.call = call = await self.crisis.flag_by_conversation(flagged(call))
                 result = await self._stop(tool, at, verdict)
+            elif call.dry_run:
+                await tool.limits.check(call, at.arguments)  # limits
+                result = allowed(call, began)
             else:
-                result = await tool.end(at)  # limits, run
+                result = await self.run(at)  # limits, run
                 corrects = tool.may_wait and call.caller.conversation is not None
-                if corrects and result.success and not call.dry_run:
+                if corrects and result.success:
                     try:
                         result = await self.confirmations.end_corrected(tool, at, result)
                     except Exception as error:  # noqa: BLE001 - it has run: too late to deny it
@@ -391,12 +368,3 @@ class Dispatcher:
             known = True
         result = await self.denied(call, deny(code, message), perf_counter())
         return self.finish(call, result) if known else await self.finish_run(call, result)
-
-
-def key_of(call_id: str, name: str, caller: Caller) -> str:
-    """Return the idempotency key of a call that its host named, before its arguments are added.
-
-    Names in a model's reply make no keys.
-    """
-    whose = [call_id, caller.user, sorted(caller.context.items()), caller.conversation, name]
-    return hashlib.sha256(repr(whose).encode(errors="replace")).hexdigest()[:32]

@@ -13,8 +13,8 @@ from toolmd._types.identity import values_of
 from toolmd._types.verdict import Verdict
 from toolmd._types.visible import value_text, visible
 from toolmd._validation import read_object
-from toolmd._validation.redact import redacted
-from toolmd.errors import hidden
+from toolmd._validation.redact import hider, redacted
+from toolmd.errors import hidden, hiding
 
 MAX_WORDS = 400
 """The most characters of the user's words that a question shows, the last ones."""
@@ -82,7 +82,6 @@ def words_of(tool: CompiledTool, call: Call, arguments: Mapping[str, Any], verdi
     said = " ".join(" ".join((*call.caller.earlier, call.caller.message)).split())
     if not said or not codes & OF_WORDS:
         return ""
-    with tool.hiding(arguments):
-        said = hidden(said)
-    said = visible(said)
+    with hiding(hider(arguments, tool.call_spec.parameters)):
+        said = visible(hidden(said))
     return f" You said: “{said if len(said) <= MAX_WORDS else f'…{said[-MAX_WORDS:]}'}”."

@@ -61,6 +61,15 @@ def host_name_of(call_id: str, caller: Caller) -> str:
     return hashlib.sha256(repr(whose).encode(errors="replace")).hexdigest()[:32]
 
 
+def key_of(call_id: str, name: str, caller: Caller) -> str:
+    """Return the idempotency key of a call that its host named, before its arguments are added.
+
+    Names in a model's reply make no keys.
+    """
+    whose = [call_id, caller.user, sorted(caller.context.items()), caller.conversation, name]
+    return hashlib.sha256(repr(whose).encode(errors="replace")).hexdigest()[:32]
+
+
 class Budget(NamedTuple):
     """What is left of a plan's limits for a call; the stricter of plan and tool applies."""
 

@@ -14,7 +14,6 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.run import Answer
 from toolmd._types.stored import Crisis
 from toolmd._workspace.background_loop import off_loop, sync_of
-from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.project import Project, WorkspaceEventKind
 from toolmd.errors import NotFoundError
 
@@ -36,7 +35,6 @@ _NOTHING_HAPPENED = frozenset(
 )
 
 
-@checked
 class Confirmations:
     """The calls that wait for a person, and the decisions on them, each once.
 
@@ -317,7 +315,6 @@ class Confirmations:
     respond_sync = sync_of(respond)
 
 
-@checked
 class Crises:
     """The crisis flags of conversations: calls that are not Read Only wait for an operator."""
 

@@ -3,7 +3,7 @@
 import gc
 import logging
 import threading
-from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
@@ -20,7 +20,6 @@ from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.identity import Identity
 from toolmd._types.pending_change import PendingChange
 from toolmd._types.registry import Registry
-from toolmd._types.result import Result
 from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
@@ -178,16 +177,6 @@ class Project:
         """Return the dispatcher of the live snapshot; raises ToolmdError where all is closed."""
         self.check_open()
         return await self.live.ready_dispatcher()
-
-    def call_first(self, *given: Any) -> Coroutine[Any, Any, Result]:
-        """Call as `Dispatcher.call` does, on a snapshot whose dispatcher has yet to be opened."""
-        self.check_open()
-        live = self.live
-
-        async def call() -> Result:
-            return await (await live.ready_dispatcher()).call(*given)
-
-        return call()
 
     def _read(self, settings: Settings, old: Snapshot | None = None) -> Snapshot:
         """Read the project's files into a new snapshot; what did not change comes from `old`."""

@@ -10,11 +10,10 @@ from typing import Any
 from toolmd._call import Dispatcher
 from toolmd._call.crisis import flagged
 from toolmd._call.cut import arrays_of
-from toolmd._call.dispatcher import key_of
 from toolmd._call.result import write
 from toolmd._dialect import parse_reply, render_denial, render_results
 from toolmd._dialect.calls import MAX_BYTES
-from toolmd._types.call import Budget, Call, Caller, run_of
+from toolmd._types.call import Budget, Call, Caller, key_of, run_of
 from toolmd._types.result import EventListener, Result
 from toolmd._types.turn import Turn
 from toolmd._workspace.live import Live

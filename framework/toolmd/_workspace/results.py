@@ -13,12 +13,10 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.stored import no_result
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.confirmations import Confirmations
-from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.project import Project
 from toolmd.errors import NotFoundError
 
 
-@checked
 class Results:
     """What models read of results: a bounded part, and pages of the rest under a handle."""
 

@@ -38,7 +38,6 @@ from toolmd._types.skill import SkillSpec
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.live import Live
-from toolmd._workspace.method_parameters import checked
 from toolmd._workspace.names import known_name
 from toolmd._workspace.project import Project
 from toolmd._workspace.run_executor import execute
@@ -58,7 +57,6 @@ _stopping: set[asyncio.Task[None]] = set()
 """Tasks that stop late runs; the event loop itself keeps no reference to them."""
 
 
-@checked
 class Runs:
     """The runs of skills by their ids.
 

@@ -2,14 +2,14 @@
 
 import datetime as dt
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from toolmd._load.files import links_along
-from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller, Fact
+from toolmd._types.call import NO_CONTEXT, Budget, Call, Caller, Fact, key_of
 from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.pending_change import PendingChange
 from toolmd._types.registry import BoundSkill, BoundTool, PluginInfo, Registry
@@ -18,7 +18,6 @@ from toolmd._types.run import Asker, Clock, RunListener
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.confirmations import Confirmations, Crises
-from toolmd._workspace.method_parameters import ArgumentCheck, checked, checks_itself, is_usual
 from toolmd._workspace.project import (
     ChangeListener,
     CheckListener,
@@ -48,7 +47,6 @@ class Watched(NamedTuple):
     """The settings, what was live last, and the links on the way to what is read."""
 
 
-@checked
 class Workspace:
     """An open project: its tools and skills, the methods that call them, and its diagnostics.
 
@@ -311,8 +309,7 @@ class Workspace:
                 project.close_runs = self._runs.close
             return self._runs
 
-    @checks_itself
-    def call(  # noqa: PLR0913, PLR0917 - the face of a call; an asterisk would cost a fortieth
+    async def call(  # noqa: PLR0913, PLR0917 - the face of a call
         self,
         name: str,
         arguments: Arguments = "{}",
@@ -321,12 +318,12 @@ class Workspace:
         user: str | None = None,
         context: Mapping[str, Fact] = NO_CONTEXT,
         conversation: str | None = None,
-        dry_run: bool = False,  # noqa: FBT001, FBT002 - see above
+        dry_run: bool = False,  # noqa: FBT001, FBT002 - as above
         call_id: str | None = None,
         budget: Budget | None = None,
         on_event: EventListener | None = None,
         roles: Sequence[str] = (),
-    ) -> Coroutine[Any, Any, Result]:
+    ) -> Result:
         """Call a tool, and return its Result.
 
         The host names the user, the context and the conversation; a model never does.
@@ -347,45 +344,15 @@ class Workspace:
 
         Returns:
             The Result; a denial or a failure is its `error`.
-
-        Raises:
-            ArgumentError: The host passed an invalid value.
         """
-        plain = dry_run is False and budget is None and on_event is None and type(message) is str
-        if not plain or roles != () or not is_usual(context, name, user, conversation, call_id):
-            _CALL.check((self, name, "", None, message, user, context, conversation, dry_run,
-                         call_id, budget, on_event, roles), {})  # fmt: skip
-        dispatcher = self._project.live.dispatcher
-        call = self._project.call_first if dispatcher is None else dispatcher.call
-        called = call(
-            name, arguments, confidence, message, user, context, conversation, dry_run, call_id,
-            budget, on_event, roles,
-        )  # fmt: skip
-        return called if budget is None else self._within(called, budget)
-
-    async def _within(self, called: Coroutine[Any, Any, Result], budget: Budget) -> Result:
-        result = await called
+        caller = Caller(user, context, message, conversation, roles=tuple(roles))
+        key = None if call_id is None else key_of(call_id, name, caller)
+        call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, key)
+        dispatcher = self._project.live.dispatcher or await self._project.dispatcher()
+        result = await dispatcher.dispatch(call, on_event)
+        if budget is None:
+            return result
         return self._project.live.keeper.within(result._replace(budget=budget))
-
-    def call_sync(  # noqa: PLR0913, PLR0917 - as `call`
-        self,
-        name: str,
-        arguments: Arguments = "{}",
-        confidence: float | None = None,
-        message: str = "",
-        user: str | None = None,
-        context: Mapping[str, Fact] = NO_CONTEXT,
-        conversation: str | None = None,
-        dry_run: bool = False,  # noqa: FBT001, FBT002 - as `call`
-        call_id: str | None = None,
-        budget: Budget | None = None,
-        on_event: EventListener | None = None,
-        roles: Sequence[str] = (),
-    ) -> Result:
-        """Same as `call`, for callers that can't await; the calling thread waits."""
-        called = self.call(name, arguments, confidence, message, user, context, conversation,
-                           dry_run, call_id, budget, on_event, roles)  # fmt: skip
-        return self._project.loop.run(called)
 
     async def handle(  # noqa: PLR0913 - the face of a turn, by keyword
         self,
@@ -417,7 +384,6 @@ class Workspace:
             The reply's text without the calls, their Results in order, and the pending calls.
 
         Raises:
-            ArgumentError: The host passed an invalid value.
             NotFoundError: The dialect is unknown.
         """
         caller = Caller(user, context, message, conversation, roles=tuple(roles))
@@ -464,7 +430,6 @@ class Workspace:
             for a person, and `waiting` names its questions; `waiting` if it waits for a time.
 
         Raises:
-            ArgumentError: The host passed an invalid value.
             NotFoundError: The skill is unknown.
         """
         caller = Caller(user, context, message, conversation, roles=tuple(roles))
@@ -518,12 +483,12 @@ class Workspace:
         """
         return self._project.workspace_events.add(listener)
 
+    call_sync = sync_of(call)
     handle_sync = sync_of(handle)
     run_sync = sync_of(run)
     dispatch_sync = sync_of(dispatch)
 
 
-@checked
 class Changes:
     """Edits that weaken a policy: the stricter policy stays in force until the edit is accepted."""
 
@@ -551,6 +516,3 @@ class Changes:
         return self._project.accept(name)
 
     list_sync = sync_of(list)  # noqa: A003 - the method above
-
-
-_CALL = ArgumentCheck(Workspace.call)

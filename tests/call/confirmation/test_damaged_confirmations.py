@@ -9,7 +9,7 @@ from deciding import approve, reject, respond
 from toolmd import Workspace
 from toolmd._types.call_spec import Safety
 from toolmd._types.settings import AuditSettings, Settings
-from toolmd.errors import ArgumentError, UnreachableError
+from toolmd.errors import UnreachableError
 
 
 class World:
@@ -119,13 +119,3 @@ def test_a_confirmation_that_cannot_be_claimed_is_not_decided(world, decision):
 def test_only_the_owner_reads_the_file_of_pending_calls(world):
     world.dispatcher().call("act")
     assert (world.root / "state" / "store.sqlite3").stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.parametrize("confirmation_id", [None, "", 7, b"id", ["id"], {}, "x" * 100_000])
-@pytest.mark.parametrize("decide", ["approve", "reject"])
-def test_an_odd_id_is_an_argument_error(tmp_path, confirmation_id, decide):
-    with (
-        Workspace.open(tmp_path, overrides={"plugins": []}) as workspace,
-        pytest.raises(ArgumentError, match="confirmation_id must be a text"),
-    ):
-        getattr(workspace.confirmations, f"{decide}_sync")(confirmation_id)

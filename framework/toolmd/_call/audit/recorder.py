@@ -49,20 +49,29 @@ class Recorder:
         decision: str,
         call: Call,
         tool: CompiledTool,
-        arguments: Mapping[str, Any],
+        arguments: Any,
         more: Mapping[str, str | None] | None = None,
     ) -> bool:
         """Record a decision on a call, such as `run`, before its effect; with `more` fields.
 
         Returns whether it waited for the disk. Raises CallDenied where the record can't be written.
+
+        Args:
+            decision: The decision; `reader.DecisionKind` lists all.
+            call: The call.
+            tool: Its tool.
+            arguments: Its validated arguments.
+            more: Further fields of the record.
         """
+        if self._log is None:
+            return False
         try:
             invoker = tool.invoker
             if not invoker.implementation_hash:
                 await invoker.prepare()
             if tool.holds_sensitive:
                 arguments = redacted(arguments, tool.call_spec.parameters)
-            record = self._begun(decision, tool.audit_head, call)
+            record = self._begin(decision, tool.audit_head, call)
             if more is not None:
                 record |= _words(more)
             record["implementation"] = invoker.implementation_hash
@@ -76,32 +85,9 @@ class Recorder:
 
         `by` is the decision after which the call waits again, or names what it corrects.
         """
-        if self._log is not None:
-            more: dict[str, str | None] = {
-                "code": one.code,
-                "reason": one.reason,
-                "confirmation": one.id,
-            }
-            if by is not None:
-                more |= {"instead_of": by["confirmation"], "by": by.get("by")}
-            assert isinstance(one.call.arguments, Mapping)
-            await self.write(one.kind, one.call, tool, one.call.arguments, more)
-
-    async def answered(self, call: Call, tool: CompiledTool, by: By) -> None:
-        """Record that a person answered in place of the tool. Raises CallDenied."""
-        if self._log is not None:
-            assert isinstance(call.arguments, Mapping)
-            await self.write("answered", call, tool, call.arguments, by)
-
-    async def superseded(self, confirmation_id: str, call: Call, tool: CompiledTool) -> None:
-        """Record that a call, which ran, ended a pending one that it corrects. Raises CallDenied.
-
-        The call has its own record of the run, with the same arguments.
-        """
-        if self._log is not None:
-            assert isinstance(call.arguments, Mapping)
-            more = {"confirmation": confirmation_id}
-            await self.write("superseded", call, tool, call.arguments, more)
+        more = {"code": one.code, "reason": one.reason, "confirmation": one.id}
+        decided = {} if by is None else {"instead_of": by["confirmation"], "by": by.get("by")}
+        await self.write(one.kind, one.call, tool, one.call.arguments, {**more, **decided})
 
     async def denied(
         self,
@@ -116,7 +102,7 @@ class Recorder:
         failure, code = denial.failure, denial.failure.code
         try:
             head = {"tool": call.tool[:64]} if tool is None else tool.audit_head
-            record = self._begun("deny", head, call) | _words({"code": code})
+            record = self._begin("deny", head, call) | _words({"code": code})
             faults = [(fault.code, fault.path) for fault in failure.details]
             if code == "invalid_arguments":  # Its message quotes values, and its paths keys.
                 names = (re.split(r"[.\[]", path, maxsplit=1)[0] for _, path in faults)
@@ -131,7 +117,7 @@ class Recorder:
             if code != "internal_guard_error":
                 logged(error, "the denial of %s was not recorded", call.tool)
 
-    def _begun(self, decision: str, head: Mapping[str, str], call: Call) -> dict[str, Any]:
+    def _begin(self, decision: str, head: Mapping[str, str], call: Call) -> dict[str, Any]:
         """Return the fields of a decision, a tool, a call and its caller."""
         now = self._clock()
         second = now // 1

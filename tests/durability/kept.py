@@ -93,6 +93,12 @@ class Kept:
         else:
             self.rows("INSERT INTO worker VALUES (?, 0)", name)
 
+    def workers(self) -> list[str]:
+        """Return the names of the processes that have shown that they are alive."""
+        if self.place == "sqlite":
+            return [path.name for path in (self.state / "workers").iterdir()]
+        return [name for (name,) in self.rows("SELECT id FROM worker")]
+
     def cut(self, owner: str = "dead-1", order: Order | None = None) -> None:
         """Leave a run that was cut off within the attempt after its answer.
 

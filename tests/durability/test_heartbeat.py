@@ -53,9 +53,8 @@ def test_a_process_that_ended_in_order_is_dead_at_once(database: PostgresDatabas
     dead = one.dead()
 
     assert dead == [other.own]
-    assert one.known() == {one.own: True, other.own: False}
     one.evict(other.own)
-    assert one.known() == {one.own: True}
+    assert one.dead() == []
     one.end()
 
 

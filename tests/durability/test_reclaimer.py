@@ -180,7 +180,7 @@ def test_a_process_shows_that_it_is_alive_before_it_executes_any_run(kept, tmp_p
     try:
         other.engine.start()
 
-        assert other.engine.own in kept.engine._workers.known()
+        assert other.engine.own in kept.workers()
         assert kept.engine._workers.dead() == []
     finally:
         other.close()

@@ -12,7 +12,7 @@ from toolmd._store.store import Store
 """
 RATES = """
 try:
-    Store("postgresql://me@127.0.0.1/runs", Path()).limits.use()
+    Store("postgresql://me@127.0.0.1/runs", Path()).limits.take("pay", 1.0)
 except ConfigError as error:
     print(error)
 """

@@ -70,16 +70,6 @@ def test_a_renewed_place_stays_taken_until_its_call_leaves(store: Store, change:
     assert store.limits.enter("act", 2) is None
 
 
-def test_the_use_of_the_limits_is_reported_by_tool(store: Store) -> None:
-    before = time.time()
-    store.limits.take("rated", 1.0)
-    store.limits.enter("narrow", 5)
-    use = store.limits.use()
-    last, *rest = use.pop("rated")
-    assert last == pytest.approx(before, abs=60)
-    assert (rest, use) == ([0], {"narrow": (None, 1)})
-
-
 # Confirmations
 
 

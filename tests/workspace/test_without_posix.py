@@ -1,4 +1,4 @@
-"""Nothing that only POSIX has is needed: without these modules, a run and a reload work."""
+"""Nothing that only POSIX has is needed: without these modules, a call and a reload work."""
 
 import os
 import subprocess
@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from workspace_shop import skill
 
 ABSENT = ("fcntl", "grp", "pty", "pwd", "resource", "termios")
 BLOCK = f"import sys\nfor name in {ABSENT}:\n    sys.modules[name] = None\n"
@@ -17,17 +16,14 @@ for found in pkgutil.walk_packages(toolmd.__path__, "toolmd."):
     if not found.name.startswith(("toolmd.__main__", "toolmd._mcp.", "toolmd.adapters.")):
         importlib.import_module(found.name)
 """
-STEPS = "1. **Greet**.\n   - **Use**: greet"
-RUN_AND_RELOAD = """
+CALL_AND_RELOAD = """
 from pathlib import Path
 from toolmd import Workspace
 with Workspace.open(".") as workspace:
-    assert workspace.run_sync("welcome", {}).success
     tool = Path("tools_md/greet.tool.md")
     tool.write_text(tool.read_text().replace("1.0.0", "1.0.1"))
     workspace.reload()
     assert workspace.call_sync("greet", {}).data == {"said": "hello"}
-    assert workspace.run_sync("welcome", {}).success
 """
 
 
@@ -42,7 +38,7 @@ def child(tmp_path):
         done = subprocess.run(
             [sys.executable, *words],
             cwd=folder,
-            env=os.environ | {"PYTHONPATH": str(blocked), "TOOLMD_STORE": "sqlite"},
+            env=os.environ | {"PYTHONPATH": str(blocked), "TOOLMD_STORE": "memory"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -55,11 +51,8 @@ def child(tmp_path):
     return run
 
 
-def test_every_module_a_durable_run_and_a_reload_need_no_posix_modules(child, shop, tmp_path):
-    shop.write("toolmd.toml", "plugins = []\n")
+def test_every_module_a_call_and_a_reload_need_no_posix_modules(child, shop):
+    shop.write("toolmd.toml", "plugins = []\n[audit]\nenabled = false\n")
     shop.tool("greet", 'def greet(): return {"said": "hello"}')
-    shop.write("skills_md/welcome.skill.md", skill("welcome", "greet", STEPS))
 
-    child("-c", RUN_AND_RELOAD + EVERY_MODULE)
-
-    assert (tmp_path / ".toolmd" / "store.sqlite3").is_file()
+    child("-c", CALL_AND_RELOAD + EVERY_MODULE)

@@ -30,11 +30,6 @@ def overruled(verdict: Verdict) -> CallDenied:
     return deny(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
 
 
-def denial_of(tool: str, error: Exception) -> CallDenied:
-    """Return an exception of the pipeline as a denial: any exception there denies the call."""
-    return error if isinstance(error, CallDenied) else guard_failed(tool, "gate", error)
-
-
 def guard_failed(tool: str, guard: str, error: BaseException) -> CallDenied:
     """Return the denial of a check that crashed; the crash is logged under a reference.
 

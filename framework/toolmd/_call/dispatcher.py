@@ -12,7 +12,7 @@ from toolmd._call.checks import Parts, Passage, check_call
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.context import Resources
 from toolmd._call.crisis import CrisisWatch, flagged
-from toolmd._call.denial import CallDenied, denial_of, deny, guard_failed, overruled
+from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.invoke import Invoker
 from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import MACHINE, CallLimits, PlaceLostError, Timing
@@ -242,7 +242,9 @@ class Dispatcher:
                 ):
                     # It waited for the disk: the call lost its turn, and other calls may have too.
                     await limits.wait_again(call)
-                if call.caller.conversation is not None and not tool.keeps_words:
+                caller = call.caller
+                has_words = at.by is not None or caller.message or caller.earlier
+                if caller.conversation is not None and has_words and not tool.keeps_words:
                     await self._words.use(call)
                 if self._before is not None:
                     self._observe(self._before, call, tool.bound)
@@ -285,7 +287,8 @@ class Dispatcher:
         self, call: Call, error: Exception, began: float, by: By | None = None
     ) -> Result:
         """Return the Result of a call that a check denied, or in which a check crashed."""
-        denial, tool = denial_of(call.tool, error), self.tools.get(call.tool)
+        denial = error if isinstance(error, CallDenied) else guard_failed(call.tool, "gate", error)
+        tool = self.tools.get(call.tool)
         if self.recorder.keeps:
             await self.recorder.denied(call, tool, denial, by)
         result = denied(call, denial, began)

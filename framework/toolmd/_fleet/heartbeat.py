@@ -107,12 +107,6 @@ class Heartbeat:
                 return []
             return [name for name, old in ages.items() if old > ttl_s or is_free(name)]
 
-    def known(self) -> dict[str, bool]:
-        """Return for each process that is not evicted whether it is alive."""
-        with self._database.read() as tx:
-            rows = tx.execute(f"SELECT id, {_AGE} <= ? FROM worker", TTL_S)  # noqa: S608 - constants
-        return {name: bool(alive) for name, alive in rows}
-
     def evict(self, name: str) -> None:
         """Forget a dead process whose work was handed on, unless it woke."""
         with self._database.write() as tx:

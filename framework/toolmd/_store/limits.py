@@ -174,21 +174,6 @@ class LimitStore(StorePart):
         """Release a place."""
         self._execute("DELETE FROM running_call WHERE name = ?", name)
 
-    def use(self) -> dict[str, tuple[float | None, int]]:
-        """Return for each tool its last start, and its running calls.
-
-        A start is in seconds since the epoch; None for a tool without a Rate.
-        """
-        with self._read() as tx:
-            found = tx.execute(
-                "SELECT tool, max(last), sum(running) FROM ("
-                "SELECT tool, last, 0 AS running FROM tool_start"
-                " UNION ALL SELECT tool, NULL, 1 FROM running_call WHERE until > ?"
-                ") AS used GROUP BY tool",
-                self._now(tx),
-            )
-        return {tool: (last, int(running)) for tool, last, running in found}
-
 
 def _of_call(call: str) -> str:
     return f"call {call}"

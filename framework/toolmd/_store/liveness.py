@@ -1,8 +1,6 @@
 """Track live processes on one machine: each keeps a lock on its own file."""
 
 import datetime as dt
-import errno
-import logging
 import os
 import secrets
 import socket
@@ -13,9 +11,6 @@ from typing import Protocol
 from filelock import lock_descriptor
 
 from toolmd.config import state_folder
-
-logger = logging.getLogger(__name__)
-
 
 POLL_S = 0.01
 """Pause between two tries for a lock that another process tests, in seconds."""
@@ -34,9 +29,6 @@ class Workers(Protocol):
 
     def dead(self) -> list[str]:
         """Return the names of processes that ended and are not evicted."""
-
-    def known(self) -> dict[str, bool]:
-        """Return for each process that is not evicted whether it is alive."""
 
     def evict(self, name: str) -> None:
         """Forget a dead process whose work was handed on."""
@@ -68,7 +60,7 @@ class Locks:
             state_folder(self._folder.parent)
             self._folder.mkdir(mode=0o700, exist_ok=True)
             lock = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-            self._take(lock)
+            lock_descriptor(lock, poll_interval=POLL_S)
             # Another process may have found the file free in between and evicted it.
             if path.exists():
                 self._lock = lock
@@ -77,14 +69,10 @@ class Locks:
 
     def dead(self) -> list[str]:
         """Return the names of processes that ended and left their file."""
-        return [name for name, alive in self.known().items() if not alive]
-
-    def known(self) -> dict[str, bool]:
-        """Return for each process that is not evicted whether it is alive."""
         try:
-            return {path.name: not self._is_free(path) for path in self._folder.iterdir()}
+            return [path.name for path in self._folder.iterdir() if self._is_free(path)]
         except FileNotFoundError:
-            return {}
+            return []
 
     def evict(self, name: str) -> None:
         """Delete the file of a dead process whose work was handed on."""
@@ -99,19 +87,6 @@ class Locks:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-
-    def _take(self, lock: int) -> None:
-        try:
-            lock_descriptor(lock, poll_interval=POLL_S)
-        except OSError as error:
-            if error.errno != errno.ENOSYS:
-                raise
-            # Then no process can be recognized as dead, so none loses its runs to another.
-            logger.warning(
-                "%s: this system can't lock files: runs of a killed process stay where "
-                "they are until `toolmd runs resume`",
-                self._folder,
-            )
 
     def _is_free(self, path: Path) -> bool:
         if path.name == self.own:

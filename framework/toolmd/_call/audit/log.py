@@ -329,7 +329,7 @@ class Upkeep:
     def _delete(self, path: Path) -> None:
         descriptor = os.open(path, os.O_RDONLY)
         try:
-            if locked(descriptor, otherwise=True):
+            if try_lock(descriptor):
                 if self._heads is not None:
                     self._heads().forget(path.stem)
                 path.unlink()
@@ -337,19 +337,11 @@ class Upkeep:
             os.close(descriptor)
 
 
-def locked(descriptor: int, *, otherwise: bool) -> bool:
-    """Lock a file without waiting; return whether that worked.
-
-    `otherwise` is the answer on a system that can't lock files: there each writer begins a file.
-    """
+def try_lock(descriptor: int) -> bool:
+    """Lock a file without waiting; return whether that worked."""
     from filelock import lock_descriptor
 
-    try:
-        return lock_descriptor(descriptor, blocking=False)
-    except OSError as error:
-        if error.errno != errno.ENOSYS:
-            raise
-        return otherwise
+    return lock_descriptor(descriptor, blocking=False)
 
 
 def is_sealed(status: os.stat_result) -> bool:
@@ -525,7 +517,7 @@ class AuditLog:
         path.chmod(OPEN)
         file, last = os.open(path, os.O_RDWR | os.O_APPEND), None
         try:
-            if locked(file, otherwise=new):
+            if try_lock(file):
                 last = _end_of(path)
                 self._size = os.fstat(file).st_size
         finally:

@@ -107,7 +107,7 @@ class Kept:
         self.run(order or self.order())
         self.reopen()
         name = self.engine.own if owner == "own" else owner
-        assert self.engine.store.settle("run-1", "2:ask", YES, utc_now(), name) == (True, 1)
+        assert self.engine.store.settle("run-1", "2:ask", YES, utc_now(), name) == (True, True)
 
     def going(self) -> list[str]:
         """Return the runs that a process executes or will."""

@@ -62,7 +62,7 @@ def test_calls_within_which_processes_ended_run_one_at_a_time(kept: Kept) -> Non
     # Only now, because an engine that runs would resume an answered run by itself.
     for run_id in ("run-1", "run-2"):
         kept.engine.store.settle(run_id, "2:ask", YES, utc_now(), "dead-1")
-    kept.rows("UPDATE run SET held = 1, attempts = 3, tried = 2")
+    kept.rows("UPDATE run SET tried = 2")
     kept.leave("dead-1")
 
     async def resume() -> None:

@@ -15,7 +15,7 @@ from toolmd._call.batch import in_pieces, joined, skipped_note
 from toolmd._call.context import CallContext, CallServices
 from toolmd._call.cut import Remarks
 from toolmd._call.denial import AGAIN_MS, CallDenied, deny
-from toolmd._call.limits import CallLimits, Timing
+from toolmd._call.limits import CallLimits
 from toolmd._call.result import AnswerError, answer_of, as_json, lifted
 from toolmd._call.threads import CALLS, advance, in_daemon_thread, is_from_outside, run_on
 from toolmd._egress import DomainNotApprovedError
@@ -39,24 +39,13 @@ from toolmd.errors import (
 
 
 class DeadlineError(Exception):
-    """The deadline passed before the implementation returned."""
+    """The call can't go on: its deadline passed, or its outcome can't be learned any more."""
 
-    def __init__(self, seconds: float, *, unsent: bool = False) -> None:
-        super().__init__(f"did not answer within {seconds:.3g} s")
+    def __init__(self, why: str, seconds: float = 0.0, *, unsent: bool = False) -> None:
+        super().__init__(why)
         self.seconds = seconds
         self.unsent = unsent
         """Whether the implementation waited for its server, and sent nothing."""
-
-
-class InterruptedCallError(DeadlineError):
-    """The call began, and its outcome can't be learned any more."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(0.0)
-        self._why = why
-
-    def __str__(self) -> str:
-        return self._why
 
 
 API_OFFLINE = "api_offline"
@@ -127,56 +116,10 @@ def _httpx() -> Any:
 BACKOFF_S = 0.5
 """The wait in seconds before the first retry of a tool whose Limits name none."""
 
-Start = Callable[[], Awaitable[Any]]
-
 
 def retries_of(call_spec: ToolCallSpec) -> int:
     """Return how often a tool is tried again at most."""
     return (call_spec.limits.retries or 0) if call_spec.is_repeatable else 0
-
-
-class Tries:
-    """The tries of one call; all end before its deadline."""
-
-    def __init__(self, call_spec: ToolCallSpec, timing: Timing, seconds: float) -> None:
-        """Start the deadline of a call, in seconds."""
-        self._most = retries_of(call_spec)
-        backoff = call_spec.limits.backoff_s
-        self._backoff = BACKOFF_S if backoff is None else backoff
-        self._timing = timing
-        self._until = timing.now() + seconds
-        self.made = 1
-        """How often the implementation started, batches not counted."""
-
-    @property
-    def left(self) -> float:
-        """The seconds until the deadline."""
-        return self._until - self._timing.now()
-
-    async def of(self, start: Start, again: Start) -> Any:
-        """Return what `start` returns; `again` prepares each further try.
-
-        Raises what the last try raised.
-        """
-        for number in range(self._most + 1):
-            try:
-                return await start()
-            except Exception as error:
-                fault = line_fault(error)
-                if number == self._most or fault is None:
-                    raise
-                wait = self._backoff * 2**number * (1 + self._timing.chance() / 4)
-                wait = max(wait, asked_wait(fault))
-                if wait >= self.left:
-                    raise
-                await self._timing.sleep(wait)
-                try:
-                    await again()
-                except CallDenied:
-                    # The limits allow no start before the deadline.
-                    raise error from error.__cause__
-                self.made += 1
-        raise AssertionError("the last try gives or raises")
 
 
 Arguments = dict[str, Any]
@@ -278,19 +221,14 @@ class Work:
     """The time until its deadline."""
     _on_event: EventListener | None
     context: CallContext | None = None
-    tries: Tries | None = None
-    """The tries of a tool that may have several."""
+    made: int = 1
+    """How often the implementation started, batches not counted."""
     notes: tuple[str, ...] = ()
     """Which items of a batch are missing from the result, or were done before it failed."""
     begun: bool = False
     """Whether the implementation started; before it may wait for a thread or a resource."""
     limit: asyncio.Timeout | None = None
     """The timer of a tool that waits."""
-
-    @property
-    def made(self) -> int:
-        """How often the implementation started, batches not counted."""
-        return 1 if self.tries is None else self.tries.made
 
     @property
     def is_late(self) -> bool:
@@ -309,23 +247,23 @@ class Work:
 
     async def do(self, arguments: Arguments) -> Any:
         """Return the value of a tool with batches or tries. Raises what its last try raised."""
-        self.tries = Tries(self._call_spec, self._limits.timing, self._seconds)
+        until = self._limits.timing.now() + self._seconds
         batch = self._call_spec.limits.max_batch
         items = arguments.get(batch.parameter) if batch is not None else None
         if batch is None or not isinstance(items, list) or not items:
-            return await self._tried(arguments)
+            return await self._try(arguments, until)
         name, whole = batch.parameter, len(items)
         starts = 0
 
         async def run(first: int, piece: list[Any]) -> Any:
             nonlocal starts
             if starts:
-                await self._next_start(name, first)
+                await self._next_start(name, first, until)
             if len(piece) < whole:
                 await self.open_context().again(f"{first}+{len(piece)}")
             starts += 1
             try:
-                return await self._tried({**arguments, name: piece})
+                return await self._try({**arguments, name: piece}, until)
             except BaseException as error:
                 if first and not isinstance(error, MemoryError):
                     self.notes = (_done(name, first),)
@@ -335,18 +273,34 @@ class Work:
         self.notes = skipped_note(name, pieces)
         return joined(pieces, of_arrays="array" in self._call_spec.returns.types)
 
-    async def _tried(self, arguments: Arguments) -> Any:
-        tries = self.tries
-        assert tries is not None
+    async def _try(self, arguments: Arguments, until: float) -> Any:
+        """Return the value of the first try that succeeds; all tries end before the deadline.
 
-        def once() -> Coroutine[Any, Any, Any]:
-            return start(self._implementation, arguments, self.open_context, self.begin)
-
-        async def again() -> None:
-            await self._limits.wait(tries.left)
+        Raises what the last try raised.
+        """
+        limits, timing = self._limits, self._limits.timing
+        backoff = self._call_spec.limits.backoff_s
+        backoff = BACKOFF_S if backoff is None else backoff
+        for number in range(retries_of(self._call_spec), -1, -1):
+            try:
+                return await start(self._implementation, arguments, self.open_context, self.begin)
+            except Exception as error:
+                fault = line_fault(error)
+                if number == 0 or fault is None:
+                    raise
+                wait = max(backoff * (1 + timing.chance() / 4), asked_wait(fault))
+                if timing.now() + wait >= until:
+                    raise
+                await timing.sleep(wait)
+                try:
+                    await limits.wait(until - timing.now())
+                except CallDenied:
+                    # The limits allow no start before the deadline.
+                    raise error from error.__cause__
             await self.open_context().again()
-
-        return await tries.of(once, again)
+            backoff *= 2
+            self.made += 1
+        raise AssertionError("the last try returns or raises")
 
     def open_context(self) -> CallContext:
         """Return the context, built with the first use."""
@@ -360,10 +314,9 @@ class Work:
         """Note that the implementation starts."""
         self.begun = True
 
-    async def _next_start(self, name: str, first: int) -> None:
-        assert self.tries is not None
+    async def _next_start(self, name: str, first: int, until: float) -> None:
         try:
-            await self._limits.wait(self.tries.left)
+            await self._limits.wait(until - self._limits.timing.now())
         except CallDenied as denial:
             failure = denial.failure
             raise ToolError(f"{failure.message} {_done(name, first)}", code=failure.code) from None
@@ -444,14 +397,16 @@ class Invoker:
                     result = result._replace(parts=value.parts)
             else:
                 result = self._result(value, work, call, began)
-            return result if work.tries is None else result._replace(attempts=work.made)
+            return result if work.made == 1 else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             fault, made = error, work.made
             if work.is_late and isinstance(error, TimeoutError | NotSentError):
                 unsent = isinstance(error, NotSentError) or isinstance(
                     error.__cause__, NotSentError
                 )
-                fault, made = DeadlineError(seconds, unsent=unsent), made if work.begun else 0
+                why = f"did not answer within {seconds:.3g} s"
+                fault = DeadlineError(why, seconds, unsent=unsent)
+                made = made if work.begun else 0
             failed = self._settle(fault, call.id, began, made)
             # A ToolError comes before a tool does anything, unless a part of it was done.
             nothing_done = isinstance(error, ToolError) and work.made == 1 and not self._in_parts
@@ -578,7 +533,7 @@ class Invoker:
 
     def interrupted(self, call: Call, began: float, why: str) -> Result:
         """Return the Result of a call that began and can't go on; `why` follows the tool's name."""
-        return self._settle(InterruptedCallError(why), call.id, began)
+        return self._settle(DeadlineError(why), call.id, began)
 
     def _late(self, error: DeadlineError, *, begun: bool) -> tuple[Outcome, Failure]:
         call_spec = self._call_spec

@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
 from typing import Any, Literal, TypeVar
 
 from toolmd._skills.journal import (
@@ -30,6 +29,7 @@ from toolmd._skills.journal import (
 from toolmd._skills.store import (
     ALL,
     ALL_RUNS,
+    MAX_TRIES,
     PARKED,
     StoredQuestion,
     StoredRun,
@@ -64,7 +64,7 @@ ROUND_S = 0.5
 AT_ONCE = 64
 """How many runs a process takes up at once; the rest is left to others."""
 SUSPECT = 2
-"""After how many tries of the same step a run is taken up while no other such run is."""
+"""After how many ends of a process without a further step a run goes on alone among such runs."""
 KEEP = dt.timedelta(days=30)
 """How long a run that ended is kept."""
 FORGET_EVERY = 7200
@@ -109,7 +109,7 @@ class Engine(Process):
         self._marking = threading.Lock()
         self._attempts: set[asyncio.Task[SkillResult | None]] = set()
         self._suspect: str | None = None
-        """The run within whose present step several attempts ended, while this one executes it."""
+        """The run that this process executes alone, as several processes ended within it."""
         self._unrecorded: dict[str, tuple[float, UnreachableError]] = {}
         """Since when which runs can't be recorded, by the monotonic clock, and why."""
         self._told: dict[str, set[tuple[str, str, str]]] = {}
@@ -133,11 +133,11 @@ class Engine(Process):
         began = self.clock()
         self._enter(order.id)
         add = partial(self.store.add, order, began, self.own)
-        if not await self._claim(order.id, add, bool):
+        if not await self._claim(order.id, add):
             await self.do(partial(self._check_same, order))
             return await self._drive(order.id, ask, watch)
         self._added += 1
-        first = await self._attempt(order.id, began, 1, watch, order)
+        first = await self._attempt(order.id, began, watch, order)
         return first or await self._drive(order.id, ask, watch)
 
     async def schedule(self, order: Order, at: dt.datetime) -> SkillResult:
@@ -322,10 +322,8 @@ class Engine(Process):
         owner = self.own if self._is_open else None
         settle = partial(self.store.settle, run.id, key, answer, self.clock(), owner)
         self._enter(run.id)
-        first, attempt = await self._claim(run.id, settle, itemgetter(1))
-        if not attempt:
-            return first, None
-        return first, await self._attempt(run.id, run.began, attempt, watch)
+        first, claimed = await self._claim(run.id, settle)
+        return first, await self._attempt(run.id, run.began, watch) if claimed else None
 
     async def _take_up(self, run: StoredRun, watch: RunListener | None) -> SkillResult | None:
         """Execute a ready run unless another process was first; return its result if it ended."""
@@ -333,15 +331,18 @@ class Engine(Process):
             await asyncio.sleep(LOOK_S)
             return None
         claim = partial(self.store.claim, run.id, self.own)
-        attempt = await self._claim(run.id, claim, bool)
-        return await self._attempt(run.id, run.began, attempt, watch) if attempt else None
+        claimed = await self._claim(run.id, claim)
+        return await self._attempt(run.id, run.began, watch) if claimed else None
 
-    async def _claim(self, run_id: str, claim: Callable[[], T], claimed: Callable[[T], Any]) -> T:
-        """Claim a run that `_executing` has; take it out where this process does not get it."""
+    async def _claim(self, run_id: str, claim: Callable[[], T]) -> T:
+        """Claim a run that `_executing` has; take it out where this process does not get it.
+
+        `claim` returns whether this process has it, or several values with that as the last one.
+        """
         mine: Any = False
         try:
             value = await self.do(claim)
-            mine = claimed(value)
+            mine = value[-1] if isinstance(value, tuple) else value
         finally:
             if not mine:
                 self._leave(run_id)
@@ -383,14 +384,12 @@ class Engine(Process):
         self,
         run_id: str,
         began: dt.datetime,
-        number: int,
         watch: RunListener | None,
         order: Order | None = None,
     ) -> SkillResult | None:
         """Execute a run over its record; return its result if it ended.
 
-        `number` counts the attempts since the run last waited. A new run has its `order`, and no
-        record.
+        A new run has its `order`, and no record.
         """
         try:
             record = Record(order, (), ()) if order is not None else await self.do(
@@ -398,7 +397,7 @@ class Engine(Process):
             )  # fmt: skip
             order = record.order
             tell = partial(self._tell_event, order, watch)
-            journal = RunJournal(self, run_id, began, record, tell, again=number > 1)
+            journal = RunJournal(self, run_id, began, record, tell)
             self._tell_state(order, "running")
             result = await self._interpret(run_id, order, journal)
             if isinstance(result, ParkedError):
@@ -589,8 +588,8 @@ class Engine(Process):
 def stuck(run_id: str) -> SkillResult:
     """Return the result of a run that resumes only on request."""
     message = (
-        f"run {run_id} was taken up several times and came no further; see what ends its process, "
-        f"then: toolmd runs resume {run_id}"
+        f"the process of run {run_id} ended {MAX_TRIES} times without a further step; see what ends"
+        f" it, then: toolmd runs resume {run_id}"
     )
     return replace(SkillResult.failed("stuck", message), run_id=run_id)
 

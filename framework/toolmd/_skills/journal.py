@@ -259,15 +259,12 @@ class RunJournal(Journal):
         began: dt.datetime,
         record: Record,
         tell: Callable[[RunEvent], None],
-        *,
-        again: bool,
     ) -> None:
-        """Begin an attempt; `again` means that an earlier one may have ended within a step."""
+        """Begin an attempt."""
         super().__init__(began, record.entries, tell)
         self._process = process
         self._run_id = run_id
         self._asked = {one.question.key: one for one in record.asked}
-        self._again = again
         self.lost: BaseException | None = None
         """Why this process can't continue the run."""
         self.heard = False
@@ -307,14 +304,6 @@ class RunJournal(Journal):
             raise CancelledRunError
         if not goes:
             raise self._lose(LostRunError("another process executes this run"))
-        if self._again:
-            self._again = False
-            held = len(self.entries)
-            may_try = await self._keep(
-                process.do(lambda: process.store.try_again(self._run_id, process.own, held))
-            )
-            if not may_try:
-                raise self._lose(LostRunError("this run is stuck"))
 
     async def wait(self, key: str, tried: int) -> bool:
         """Wait before a call that never started is sent again; return False after some minutes."""

@@ -29,10 +29,8 @@ from toolmd._types.skill import Plan
 from toolmd._types.verdict import DENIALS
 from toolmd.errors import NotFoundError
 
-MAX_ATTEMPTS = 100
-"""How many attempts may end before they come to a step before the run waits for a person."""
-MAX_TRIES = 10
-"""The same for attempts that end within the same step."""
+MAX_TRIES = 25
+"""How many processes may end in a row without a further step of a run before it is stuck."""
 SPARE_S = 24 * 3600.0
 """How long an unused plan is kept, since a new run may be about to use it."""
 RECENT = dt.timedelta(seconds=10)
@@ -60,7 +58,7 @@ class StoredRun(NamedTuple):
     owner: str | None
     """The process that executes it."""
     tried: int
-    """How many attempts in a row began the same step again."""
+    """How many processes in a row ended without a further step of it."""
     cancelled: bool
     result: SkillResult | None
     ended: dt.datetime | None
@@ -136,43 +134,19 @@ class RunStore:
                 )  # fmt: skip
             new = tx.change(
                 "INSERT INTO run (id, skill, plan, inputs, caller, confidence, began, state,"
-                " owner, attempts, held, tried, cancelled)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0)"
+                " owner, tried, cancelled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"
                 " ON CONFLICT DO NOTHING",
                 order.id, order.plan.skill.name, digest, json.dumps(order.inputs),
                 _written(order.caller), order.confidence, began.isoformat(), state, owner,
-                int(start is None),
             )  # fmt: skip
             if new and start is not None:
                 _ask(tx, [start], now)
         return bool(new)
 
-    def claim(self, run_id: str, owner: str) -> int:
-        """Claim a run that nobody executes, for a new attempt.
-
-        Returns:
-            The number of the attempt since the run last waited; 0 where another process was
-            first, or where the run is stuck now.
-        """
+    def claim(self, run_id: str, owner: str) -> bool:
+        """Claim a run that nobody executes; return False where another process was first."""
         with self._database.write(f"run {run_id}") as tx:
             return _claim(tx, run_id, owner)
-
-    def try_again(self, run_id: str, owner: str, held: int) -> bool:
-        """Count that an attempt begins the step after `held` others, which an earlier one may have.
-
-        Returns:
-            Whether it may; False where the run is stuck now, or no longer this owner's.
-        """
-        with self._database.write(f"run {run_id}") as tx:
-            rows = tx.execute(
-                "UPDATE run SET tried = CASE WHEN held = ? THEN tried + 1 ELSE 1 END, held = ?"
-                " WHERE id = ? AND owner = ? RETURNING tried",
-                held, held, run_id, owner,
-            )  # fmt: skip
-            if rows and rows[0][0] > MAX_TRIES:
-                _get_stuck(tx, run_id)
-                return False
-        return bool(rows)
 
     def may_go_on(self, run_id: str, owner: str) -> bool | None:
         """Return whether the owner may begin another step; None where the run is cancelled."""
@@ -186,11 +160,12 @@ class RunStore:
     def record(self, run_id: str, owner: str, number: int, entry: JournalEntry) -> bool:
         """Record a step; return False where the run is no longer this owner's."""
         with self._database.write(f"run {run_id}") as tx:
-            return bool(tx.change(
-                "INSERT INTO step (run, number, key, value, at) SELECT ?, ?, ?, ?, ? WHERE EXISTS"
-                " (SELECT 1 FROM run WHERE id = ? AND owner = ? AND result IS NULL)",
-                run_id, number, entry.key, json.dumps(entry.value), entry.at, run_id, owner,
-            ))  # fmt: skip
+            owned = "UPDATE run SET tried = 0 WHERE id = ? AND owner = ? AND result IS NULL"
+            if not tx.change(owned, run_id, owner):
+                return False
+            step = "INSERT INTO step (run, number, key, value, at) VALUES (?, ?, ?, ?, ?)"
+            tx.change(step, run_id, number, entry.key, json.dumps(entry.value), entry.at)
+            return True
 
     def park(
         self, run_id: str, owner: str, questions: Sequence[Question], now: float, *, heard: bool
@@ -211,14 +186,14 @@ class RunStore:
                 run_id, *keys,
             )  # fmt: skip
             tx.change(
-                "UPDATE run SET owner = NULL, attempts = 0, tried = 0, state = CASE"
+                "UPDATE run SET owner = NULL, tried = 0, state = CASE"
                 " WHEN ? OR (cancelled > 0 AND ?) THEN 'ready' ELSE 'waiting' END WHERE id = ?",
                 bool(answered), not heard, run_id,
             )  # fmt: skip
 
     def settle(
         self, run_id: str, key: str, answer: Answer, now: dt.datetime, owner: str | None = None
-    ) -> tuple[bool, int]:
+    ) -> tuple[bool, bool]:
         """Answer a question; its run goes on.
 
         Args:
@@ -239,7 +214,7 @@ class RunStore:
                 _written(answer), now.isoformat(), run_id, key, answer.late, now.timestamp(),
             )  # fmt: skip
             woken = bool(first) and _wake(tx, run_id, *PARKED)
-            return bool(first), _claim(tx, run_id, owner) if woken and owner is not None else 0
+            return bool(first), woken and owner is not None and _claim(tx, run_id, owner)
 
     def cancel(self, run_id: str) -> None:
         """Mark a run as cancelled, so that its next attempt undoes its steps."""
@@ -249,27 +224,28 @@ class RunStore:
             _wake(tx, run_id, *PARKED, "stuck")
 
     def wake(self, run_id: str) -> None:
-        """Let a stuck run have all its attempts again."""
+        """Let a stuck run be tried again."""
         with self._database.write(f"run {run_id}") as tx:
             _wake(tx, run_id, "stuck")
 
     def release(self, run_id: str, owner: str) -> None:
-        """Let others execute a run whose attempt this owner gave up; it does not count as one."""
+        """Let others execute a run that this owner gave up."""
         with self._database.write(f"run {run_id}") as tx:
             tx.change(
-                "UPDATE run SET state = 'ready', owner = NULL, attempts = attempts - 1"
+                "UPDATE run SET state = 'ready', owner = NULL"
                 " WHERE id = ? AND state = 'running' AND owner = ?",
                 run_id, owner,
             )  # fmt: skip
 
     def inherit(self, owner: str) -> None:
-        """Let others execute all runs of a process that ended."""
+        """Let others execute all runs of a process that ended, but those that got stuck."""
         with self._database.write(f"owner {owner}") as tx:
             tx.change(
-                "UPDATE run SET state = 'ready', owner = NULL"
+                "UPDATE run SET owner = NULL, tried = tried + 1,"
+                " state = CASE WHEN tried + 1 >= ? THEN 'stuck' ELSE 'ready' END"
                 " WHERE result IS NULL AND state = 'running' AND owner = ?",
-                owner,
-            )
+                MAX_TRIES, owner,
+            )  # fmt: skip
 
     def finish(self, run_id: str, owner: str, result: SkillResult, now: dt.datetime) -> bool:
         """Store the result of a run; return False where the run is no longer this owner's."""
@@ -488,27 +464,15 @@ def _ask(tx: Transaction, questions: Sequence[Question], now: float) -> None:
     )
 
 
-def _claim(tx: Transaction, run_id: str, owner: str) -> int:
-    rows = tx.execute(
-        "UPDATE run SET state = 'running', owner = ?, attempts = attempts + 1"
-        " WHERE id = ? AND state = 'ready' RETURNING attempts",
-        owner, run_id,
-    )  # fmt: skip
-    attempt = int(rows[0][0]) if rows else 0
-    if attempt <= MAX_ATTEMPTS:
-        return attempt
-    _get_stuck(tx, run_id)
-    return 0
-
-
-def _get_stuck(tx: Transaction, run_id: str) -> None:
-    tx.change("UPDATE run SET state = 'stuck', owner = NULL WHERE id = ?", run_id)
+def _claim(tx: Transaction, run_id: str, owner: str) -> bool:
+    claimed = "UPDATE run SET state = 'running', owner = ? WHERE id = ? AND state = 'ready'"
+    return bool(tx.change(claimed, owner, run_id))
 
 
 def _wake(tx: Transaction, run_id: str, *states: str) -> bool:
     """Make a run ready if it is in one of these states; return whether it was."""
     return bool(tx.change(
-        "UPDATE run SET state = 'ready', owner = NULL, attempts = 0, tried = 0"  # noqa: S608
+        "UPDATE run SET state = 'ready', owner = NULL, tried = 0"  # noqa: S608
         f" WHERE id = ? AND result IS NULL AND state IN ({_marks(states)})",
         run_id, *states,
     ))  # fmt: skip

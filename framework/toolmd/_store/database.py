@@ -27,7 +27,7 @@ GROUP = "toolmd.stores"
 Row = tuple[Any, ...]
 
 
-VERSION = 7
+VERSION = 8
 """The version of the tables; it grows when an older release could not read or finish records."""
 TABLES = """
 CREATE TABLE confirmation (
@@ -75,8 +75,7 @@ CREATE TABLE plan (hash TEXT PRIMARY KEY, plan TEXT NOT NULL, kept DOUBLE PRECIS
 CREATE TABLE run (
     id TEXT PRIMARY KEY, skill TEXT NOT NULL, plan TEXT NOT NULL, inputs TEXT NOT NULL,
     caller TEXT NOT NULL, confidence DOUBLE PRECISION, began TEXT NOT NULL, state TEXT NOT NULL,
-    owner TEXT, attempts INTEGER NOT NULL, held INTEGER NOT NULL, tried INTEGER NOT NULL,
-    cancelled INTEGER NOT NULL, ended TEXT, result TEXT);
+    owner TEXT, tried INTEGER NOT NULL, cancelled INTEGER NOT NULL, ended TEXT, result TEXT);
 CREATE INDEX run_began ON run (began, id);
 CREATE INDEX run_unfinished ON run (state, owner) WHERE result IS NULL;
 CREATE INDEX run_ended ON run (ended) WHERE ended IS NOT NULL;

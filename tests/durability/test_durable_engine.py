@@ -133,9 +133,8 @@ def test_a_run_that_is_cut_off_each_time_without_a_further_step_is_stuck(kept: K
     for _ in range(MAX_TRIES):
         kept.engine.store.inherit("dead-1")
         kept.engine.store.claim("run-1", "dead-1")
-    kept.leave("dead-1")
 
-    stuck = asyncio.run(kept.engine.resume("run-1"))
+    stuck = asyncio.run(kept.engine.run(kept.order()))
 
     assert stuck.code == "stuck"
     assert kept.world.called == ["look"]

@@ -14,18 +14,16 @@ from toolmd._call.arguments import mismatch
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Passage
 from toolmd._call.compiled import CompiledTool
-from toolmd._call.corrections import find_corrected, identity_of, is_about_the_same, text_of
+from toolmd._call.corrections import REPLACES, add_replacing, end_corrected, text_of
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.keyed import record, recorded
 from toolmd._call.prompts import show, words_of
-from toolmd._call.result import REPLACES, answered
+from toolmd._call.result import answered
 from toolmd._call.threads import AROUND
-from toolmd._store.confirmations import ConfirmationStore
 from toolmd._store.store import Store
 from toolmd._types.approval import OPERATORS_REVIEW, Approved, OpenApproval
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
-from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import UNDECIDED, By, Confirmation, ConfirmationState
 from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.quota import FAR
@@ -128,7 +126,8 @@ class Confirmations:
             CallDenied: It can't be stored or recorded.
         """
         call_spec, now = tool.call_spec, self._clock()
-        approvals, own = await self._approvals_of(tool, call, arguments, verdict, now)
+        checked = call._replace(arguments=dict(arguments))
+        approvals, own = await self._approvals_of(tool, checked, verdict)
         if own is not None and verdict.code != "confirmation_stale":
             verdict = own
         words = words_of(tool, call, arguments, verdict)
@@ -136,9 +135,8 @@ class Confirmations:
         one = Confirmation(
             "", sensitivity=call_spec.safety.sensitivity or "low",
             kind="review" if verdict.action is Action.REVIEW and own is None else "confirm",
-            call=call._replace(arguments=dict(arguments)), code=verdict.code,
-            reason=verdict.message, notes=notes, words=words, approvals=approvals,
-            **asked._asdict(),
+            call=checked, code=verdict.code, reason=verdict.message,
+            notes=notes, words=words, approvals=approvals, **asked._asdict(),
         )  # fmt: skip
         if call.dry_run:
             return one
@@ -150,7 +148,7 @@ class Confirmations:
             bound_to=self._hash_of(tool, arguments),
         )
         try:
-            add = partial(_add_replacing, self._store.confirmations, call_spec, one)
+            add = partial(add_replacing, self._store.confirmations, call_spec, one)
             stored: Confirmation = await AROUND.run(add)
         except Exception as error:  # noqa: BLE001 - a store that can't be used denies
             raise guard_failed(call_spec.name, "confirmation", error) from None
@@ -160,18 +158,17 @@ class Confirmations:
         return stored
 
     async def _approvals_of(
-        self,
-        tool: CompiledTool,
-        call: Call,
-        arguments: Mapping[str, Any],
-        verdict: Verdict,
-        now: float,
+        self, tool: CompiledTool, call: Call, verdict: Verdict
     ) -> tuple[tuple[OpenApproval, ...], Verdict | None]:
-        """Return the approvals that a call needs, and the verdict that asks its caller first."""
+        """Return the approvals that a call needs, and the verdict that asks its caller first.
+
+        The call has its validated arguments.
+        """
+        arguments = call.arguments
+        assert isinstance(arguments, dict)
         if call.asked is not None or not tool.approvals:
             return (), None
-        moment = dt.datetime.fromtimestamp(now, dt.UTC)
-        opened = tool.approvals.open(call, arguments, moment)
+        opened = tool.approvals.open(call, arguments, self._now())
         if not opened:
             return (), None
         if _needs_operator(verdict):
@@ -186,16 +183,8 @@ class Confirmations:
 
         An Approval that one of several approvers gave ends only if the call is about the same.
         """
-        call, now = at.call._replace(arguments=at.arguments), self._clock()
-        store = self._store.confirmations
-
-        def end() -> str | None:
-            waiting = [*store.pending(now, call.tool, user=call.caller.user)]
-            old = find_corrected(tool.call_spec, call, waiting, repeats=True)
-            if old is None or (old.approved and not is_about_the_same(tool.call_spec, call, old)):
-                return None
-            return old.id if store.claim(old.id, "superseded", now) else None
-
+        call = at.call._replace(arguments=at.arguments)
+        end = partial(end_corrected, self._store.confirmations, tool.call_spec, call, self._clock())
         if (old := await AROUND.run(end)) is None:
             return result
         try:
@@ -291,18 +280,17 @@ class Confirmations:
                 raise deny("not_allowed", message)
             return True
         tool = await self._dispatcher.find(call)
-        read = await tool.read(call)
-        call, arguments = read.call, read.arguments
+        at = await tool.read(call)
+        call = at.call._replace(arguments=at.arguments)
         verdict = Verdict(Action.REVIEW, "approval_required")
-        opened, _ = await self._approvals_of(tool, call, arguments, verdict, self._clock())
-        at = Passage(await self._dispatcher.with_crisis_flag(call), 0.0)
-        at.arguments = arguments
+        opened, _ = await self._approvals_of(tool, call, verdict)
+        at.call = await self._dispatcher.with_crisis_flag(call)
         in_crisis = at.call.caller.crisis and not tool.call_spec.read_only
         if opened and (len(opened) > 1 or in_crisis or tool.escalates(at)):
             message = "A run can't wait for several approvals: call the tool outside of it."
             raise deny("not_allowed", message)
         if opened:
-            one = Confirmation("", "", call=call._replace(arguments=arguments), approvals=opened)
+            one = Confirmation("", "", call=call, approvals=opened)
             yes_of(one, who, self._now())
         return bool(opened)
 
@@ -351,16 +339,16 @@ class Confirmations:
             await self._check_undecided(one, who.user, drops=decision.kind == "reject")
             withdrawn = decision.kind == "reject" and who.user == call.caller.user
             approves = one.kind == "review" and bool(one.approvals) and key is None
-            given = None
+            yes = None
             if approves and not withdrawn:
-                given = yes_of(one, who, self._now())
-                if more := roles_by_escalation(one, who, given.at):
+                yes = yes_of(one, who, self._now())
+                if more := roles_by_escalation(one, who, yes.at):
                     by = {**by, "approval_escalated": ", ".join(more)}
             if call.asked is None and decision.kind == "reject":
                 await self._reject(one)
             tool = await self._dispatcher.find(call)
-            if given is not None and decision.kind in {"approve", "edit"}:
-                one = await self._step(tool, one, decision, given, by)
+            if yes is not None and decision.kind in {"approve", "edit"}:
+                one = await self._step(tool, one, decision, yes, by)
                 if not one.is_approved():
                     result = self._dispatcher.waits(tool, one, began)
                     return call, self._dispatcher.finish(call, result)
@@ -478,58 +466,76 @@ class Confirmations:
 
         Raises CallDenied.
         """
-        before, call = one.call.arguments, _edited(one.call, edit)
-        assert isinstance(before, Mapping)
-        at, verdict = await _check(tool, call)
-        call, arguments = at.call, at.arguments
-        # The model learns no name; the record has it.
-        whose = "The user" if one.kind == "confirm" else "The approver"
-        notes = (*one.notes, *changes(before, arguments, tool.call_spec.parameters, whose))
-        runs = call._replace(arguments=arguments, caller=one.call.caller)
+        after, call, verdict = await self._edit(tool, one, edit)
         escalated = verdict.action is Action.REVIEW and one.kind != "review"
         if escalated and one.approvals:
-            return await self._ask_approvers(tool, one, runs, arguments, verdict, notes)
-        if tool.approvals and one.call.asked is None and not one.call.is_of_a_run:
-            now = self._clock()
-            needed, _ = await self._approvals_of(tool, call, arguments, verdict, now)
+            return await self._ask_approvers(tool, one, after, verdict)
+        if tool.approvals and call.asked is None and not call.is_of_a_run:
+            needed, _ = await self._approvals_of(tool, call, verdict)
             known = {each.number for each in one.approvals}
             escalated = escalated or not {each.number for each in needed} <= known
+        arguments: Any = call.arguments
         # An edited critical call is shown again, with the values that would run.
         if escalated or (edit and tool.call_spec.safety.sensitivity == "critical"):
             await self._claim(one, "edited")
             verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
-            return await self.add(tool, runs, arguments, verdict, notes, by)
+            return await self.add(tool, after.call, arguments, verdict, after.notes, by)
         await tool.limits.check(call, arguments)
-        stored = one._replace(
-            call=call._replace(arguments=arguments), bound_to=self._hash_of(tool, arguments),
-            **show(tool, runs, arguments, self._clock(), approvals=one.approvals)._asdict(),
-        )  # fmt: skip
         # It waits for its turn as long as it may run.
         seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()
+        stored = self._as_shown(tool, after)._replace(call=call)
         await self._won(one, lambda: self._store.confirmations.begin(stored, now, seconds))
-        return stored._replace(call=runs, notes=notes, state="running")
+        return stored._replace(call=after.call, state="running")
+
+    async def _edit(
+        self, tool: CompiledTool, one: Confirmation, edit: Mapping[str, Any]
+    ) -> tuple[Confirmation, Call, Verdict]:
+        """Return a confirmation as a person edited it, its checked call, and the verdict on that.
+
+        What the person typed counts as words of the user in the call only. Raises CallDenied.
+        """
+        before = one.call.arguments
+        assert isinstance(before, Mapping)
+        at, verdict = await _check(tool, _edited(one.call, edit))
+        call = at.call._replace(arguments=at.arguments)
+        # The model learns no name; the record has it.
+        whose = "The user" if one.kind == "confirm" else "The approver"
+        notes = (*one.notes, *changes(before, at.arguments, tool.call_spec.parameters, whose))
+        bound_to = self._hash_of(tool, at.arguments)
+        shown = call._replace(caller=one.call.caller)
+        return one._replace(call=shown, notes=notes, bound_to=bound_to), call, verdict
+
+    def _as_shown(self, tool: CompiledTool, one: Confirmation) -> Confirmation:
+        """Return a confirmation with what people see of its call now."""
+        arguments: Any = one.call.arguments
+        shown = show(tool, one.call, arguments, self._clock(), approvals=one.approvals)
+        return one._replace(**shown._asdict())
 
     async def _step(
         self,
         tool: CompiledTool,
         one: Confirmation,
         decision: Decision,
-        given: Approved,
+        yes: Approved,
         by: By,
     ) -> Confirmation:
         """Return a call after a yes, or after the edit by an approver; stored where it still waits.
 
-        Raises CallDenied.
+        Another person approves what an edited call says now. Raises CallDenied.
         """
         await tool.invoker.prepare()
         if self._hash_of(tool, one.call.arguments) != one.bound_to:
             # The tool changed: what follows stores it again, with fresh approvals.
             return one._replace(approvals=())
         if not decision.arguments:
-            after = one._replace(approved=(*one.approved, given))
+            after = one._replace(approved=(*one.approved, yes))
         else:
-            whose = "The approver"
-            after = await self._propose(tool, one, decision.arguments, given, whose)
+            after, call, verdict = await self._edit(tool, one, decision.arguments)
+            approvals, _ = await self._approvals_of(tool, call, verdict)
+            after = self._as_shown(tool, after._replace(
+                code=verdict.code, reason=verdict.message, approvals=approvals, approved=(),
+                proposed_by=(*one.proposed_by, *([yes.user] if yes.user else [])),
+            ))  # fmt: skip
         if not after.is_approved():
             now = self._clock()
             advance = self._store.confirmations.advance
@@ -537,46 +543,15 @@ class Confirmations:
             await self._dispatcher.recorder.waits(after, tool, by)
         return after
 
-    async def _propose(
-        self,
-        tool: CompiledTool,
-        one: Confirmation,
-        edit: Mapping[str, Any],
-        given: Approved,
-        whose: str,
-    ) -> Confirmation:
-        """Return a call as an approver edited it: another person approves what it says now."""
-        before, call = one.call.arguments, _edited(one.call, edit)
-        assert isinstance(before, Mapping)
-        at, verdict = await _check(tool, call)
-        call, arguments, now = at.call, at.arguments, self._clock()
-        approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
-        runs = call._replace(arguments=arguments, caller=one.call.caller)
-        return one._replace(
-            **show(tool, runs, arguments, now, approvals=approvals)._asdict(),
-            call=runs, bound_to=self._hash_of(tool, arguments),
-            notes=(*one.notes, *changes(before, arguments, tool.call_spec.parameters, whose)),
-            code=verdict.code, reason=verdict.message, approvals=approvals, approved=(),
-            proposed_by=(*one.proposed_by, *([given.user] if given.user else [])),
-        )  # fmt: skip
-
     async def _ask_approvers(
-        self,
-        tool: CompiledTool,
-        one: Confirmation,
-        call: Call,
-        arguments: Mapping[str, Any],
-        verdict: Verdict,
-        notes: tuple[str, ...],
+        self, tool: CompiledTool, one: Confirmation, after: Confirmation, verdict: Verdict
     ) -> Confirmation:
         """Store a call that its caller confirmed for its approvers, under the same id."""
         now = self._clock()
-        approvals, _ = await self._approvals_of(tool, call, arguments, verdict, now)
-        after = one._replace(
-            **show(tool, call, arguments, now, approvals=approvals)._asdict(),
-            kind="review", call=call, approvals=approvals, notes=notes, code=verdict.code,
-            reason=verdict.message, bound_to=self._hash_of(tool, arguments), expires=None,
-        )  # fmt: skip
+        approvals, _ = await self._approvals_of(tool, after.call, verdict)
+        after = self._as_shown(tool, after._replace(
+            kind="review", approvals=approvals, code=verdict.code, reason=verdict.message,
+        ))  # fmt: skip
         after = after._replace(expires=now + self._waits_s(tool, after))
         await self._won(one, lambda: self._store.confirmations.advance(after, one, now))
         return after
@@ -753,31 +728,3 @@ def _content_of(asked: Asked, decision: Decision) -> dict[str, Any]:
         return form.validate({**asked.defaults, **given})
     except (MalformedError, InvalidArgumentsError) as error:
         raise CallDenied(mismatch(error)) from None
-
-
-def _add_replacing(
-    store: ConfirmationStore, call_spec: ToolCallSpec, one: Confirmation
-) -> Confirmation:
-    """Store a confirmation, and end the one whose call it corrects; return it as it is stored.
-
-    A repeated call waits for the confirmation that is there already, with the newest words.
-    """
-    call = one.call
-    same = identity_of(one)
-    if same is not None and (known := store.find_same(same, one.created)) is not None:
-        # The same call, asked with the user's newest words.
-        asked = known.call._replace(caller=call.caller)
-        newest = known._replace(call=asked, prompt=one.prompt, plain=one.plain, words=one.words,
-                                code=one.code, reason=one.reason)  # fmt: skip
-        if known.kind == one.kind and newest != known and store.advance(newest, known, one.created):
-            known = newest
-        return known._replace(call=known.call._replace(id=call.id))
-    if same is not None and call.caller.conversation is not None:
-        old = find_corrected(
-            call_spec, call, store.pending(one.created, call.tool, user=call.caller.user)
-        )
-        if old is not None and store.claim(old.id, "superseded", one.created):
-            notes = (*one.notes, REPLACES.format(old.id))
-            one = one._replace(replaces=(old.id,), notes=notes)
-    stored = store.add(one, same)
-    return stored._replace(call=stored.call._replace(id=call.id))

@@ -1,15 +1,60 @@
-"""Find the pending call that a later one repeats or corrects."""
+"""Find the pending call that a later one repeats or corrects, and end it."""
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from toolmd._store.confirmations import ConfirmationStore
 from toolmd._types.approval import OPERATOR_GROUP
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.schema import Parameter, Schema
+
+REPLACES = "It replaces the pending call {}, which it corrects."
+
+
+def add_replacing(
+    store: ConfirmationStore, call_spec: ToolCallSpec, one: Confirmation
+) -> Confirmation:
+    """Store a confirmation, and end the one whose call it corrects; return it as it is stored.
+
+    A repeated call waits for the confirmation that is there already, with the newest words.
+    """
+    call = one.call
+    same = identity_of(one)
+    if same is not None and (known := store.find_same(same, one.created)) is not None:
+        # The same call, asked with the user's newest words.
+        asked = known.call._replace(caller=call.caller)
+        newest = known._replace(call=asked, prompt=one.prompt, plain=one.plain, words=one.words,
+                                code=one.code, reason=one.reason)  # fmt: skip
+        if known.kind == one.kind and newest != known and store.advance(newest, known, one.created):
+            known = newest
+        return known._replace(call=known.call._replace(id=call.id))
+    if same is not None and call.caller.conversation is not None:
+        old = find_corrected(
+            call_spec, call, store.pending(one.created, call.tool, user=call.caller.user)
+        )
+        if old is not None and store.claim(old.id, "superseded", one.created):
+            notes = (*one.notes, REPLACES.format(old.id))
+            one = one._replace(replaces=(old.id,), notes=notes)
+    stored = store.add(one, same)
+    return stored._replace(call=stored.call._replace(id=call.id))
+
+
+def end_corrected(
+    store: ConfirmationStore, call_spec: ToolCallSpec, call: Call, now: float
+) -> str | None:
+    """End the pending call that a call which ran corrects or repeats; return its id.
+
+    An Approval that one of several approvers gave ends only if the call is about the same.
+    """
+    waiting = [*store.pending(now, call.tool, user=call.caller.user)]
+    old = find_corrected(call_spec, call, waiting, repeats=True)
+    if old is None or (old.approved and not is_about_the_same(call_spec, call, old)):
+        return None
+    return old.id if store.claim(old.id, "superseded", now) else None
 
 
 def identity_of(one: Confirmation) -> str | None:

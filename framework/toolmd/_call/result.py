@@ -301,9 +301,6 @@ def _lift(value: Any, found: list[File], depth: int) -> Any:
     return value
 
 
-REPLACES = "It replaces the pending call {}, which it corrects."
-
-
 def denied(call: Call, denial: CallDenied, began: float) -> Result:
     """Return the Result of a call that a check denied."""
     return Result(

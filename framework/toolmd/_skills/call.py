@@ -1,17 +1,46 @@
-"""The outcome of a step's call: its record as JSON, its failures, and the errors of a step."""
+"""The outcome of a step: where it leads, its errors, and the record of its call as JSON."""
 
+import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from toolmd._skills.journal import UncertainOutcome
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.result import Result
+from toolmd._types.run import Question
 from toolmd._types.tool import ToolSpec
+from toolmd._validation.words import shown_value
 from toolmd.errors import logged
 
 _PASSING = frozenset({"failed", "unknown"})
 _WAITS = frozenset({"internal_guard_error", "tool_error"})
 """The codes of calls that never started, if they may be sent again after a while."""
+
+
+class Go(NamedTuple):
+    """Continue in another section."""
+
+    target: str
+    item: str = ""
+    """The key of the item of a loop that failed or was declined, where one did."""
+
+
+class End(NamedTuple):
+    """The end of the skill."""
+
+    success: bool
+    message: str = ""
+    data: Mapping[str, Any] = {}
+    error: str | None = None
+    code: str = ""
+    item: str = ""
+
+    @classmethod
+    def stop(cls, message: str, code: str = "stopped", error: str | None = None) -> "End":
+        """End without success."""
+        return cls(success=False, message=message, error=error or message, code=code)
 
 
 class StepError(Exception):
@@ -107,3 +136,24 @@ def never_started(result: Result) -> bool:
     """Return whether a call waits for the store or for its Python, and nothing has run."""
     error = result.error
     return error is not None and error.code in _WAITS and error.retry_after_ms is not None
+
+
+def uncertain(question: Question) -> UncertainOutcome:
+    """Return what a person is asked about a call that was cut off, and what a yes records.
+
+    Args:
+        question: The question without its text; it has the call's tool and arguments.
+    """
+    given = (question.arguments or {}).items()
+    called = f" with {', '.join(f'{k}: {shown_value(v)}' for k, v in given)}" if given else ""
+    prompt = (
+        f"Did {question.tool} take effect? The process ended while it was called{called} for the "
+        f"step '{question.step}', and it must not be called twice."
+    )
+    if question.saves is not None:
+        prompt += " The run reads what it returned: a yes states that as JSON."
+
+    def happened(text: str | None) -> dict[str, Any]:
+        return Outcome("ok", None if text is None else json.loads(text)).to_json()
+
+    return UncertainOutcome(question._replace(prompt=prompt), happened)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from toolmd._expressions import Checker, ExpressionError
 from toolmd._expressions.syntax import pieces
-from toolmd._skills.check import Scope, StepFindings
+from toolmd._skills.scope import Scope, StepFindings
 from toolmd._types.approval import ALWAYS
 from toolmd._types.call_spec import Given
 from toolmd._types.code import Code

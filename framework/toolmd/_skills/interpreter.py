@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from toolmd._skills.call import DeclinedError, InsteadError, StepError
+from toolmd._skills.call import DeclinedError, End, InsteadError, StepError
 from toolmd._skills.journal import CancelledRunError, Executor, Journal, ParkedError, loaded
 from toolmd._skills.plan import lacking
-from toolmd._skills.run import End, Run, ToolCall, Undo
+from toolmd._skills.run import Run, ToolCall, Undo
 from toolmd._skills.text import sentence
 from toolmd._types.result import Failure, Result, SkillResult
 from toolmd._types.run import Order

@@ -1,55 +1,48 @@
 """Run the steps of one skill: each effect once under its key, each failure to its way."""
 
 import asyncio
-import datetime as dt
 import itertools
-import json
-import re
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
-
 from toolmd._expressions import (
-    CALLER,
-    EvaluationError,
-    ExpressionError,
-    Program,
     compile_expression,
 )
-from toolmd._skills.call import DeclinedError, InsteadError, Outcome, StepError, never_started
+from toolmd._skills.call import (
+    DeclinedError,
+    End,
+    Go,
+    InsteadError,
+    Outcome,
+    StepError,
+    never_started,
+    uncertain,
+)
 from toolmd._skills.journal import (
     CancelledRunError,
     Effect,
-    Executor,
-    Journal,
     ParkedError,
     UncertainOutcome,
 )
-from toolmd._skills.text import MISSING, ValueTextError, sentence, text_of, value_of
+from toolmd._skills.run_names import RunNames
+from toolmd._skills.text import ValueTextError, moment_of, sentence, value_of
 from toolmd._types.asked import Asked
-from toolmd._types.call import Call, Caller
+from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
-from toolmd._types.identity import caller_values
 from toolmd._types.result import Result, SkillResult
-from toolmd._types.run import UNDOING, Answer, Order, Question, RunEvent, RunKind
-from toolmd._types.schema import Parameter, Schema
+from toolmd._types.run import UNDOING, Answer, Question, RunEvent, RunKind
+from toolmd._types.schema import Schema
 from toolmd._types.skill import (
-    Argument,
     Expression,
-    SkillSpec,
     Step,
-    Template,
     Use,
     Way,
     folded,
 )
-from toolmd._types.tool import ToolSpec
-from toolmd._validation.redact import Secrets, redacted
-from toolmd._validation.words import shown_value
+from toolmd._validation.redact import redacted
 
 MAX_ITEMS = 1000
 MAX_AT_ONCE = 32
@@ -60,34 +53,8 @@ MOST_SILENT = 3
 _SILENT = frozenset({"timeout", "outcome_unknown"})
 _HELD = frozenset({"confirm", "review"})
 _LAPSED = frozenset({"confirmation_expired", "approval_expired", "confirmation_not_found"})
-_SECONDS = re.compile(r"-?[0-9]+(\.[0-9]+)?s")
-"""A duration as expressions give it."""
 _ANYTHING = Schema()
 _LEFT_OUT = object()
-
-
-class Go(NamedTuple):
-    """Continue in another section."""
-
-    target: str
-    item: str = ""
-    """The key of the item of a loop that failed or was declined, where one did."""
-
-
-class End(NamedTuple):
-    """The end of the skill."""
-
-    success: bool
-    message: str = ""
-    data: Mapping[str, Any] = {}
-    error: str | None = None
-    code: str = ""
-    item: str = ""
-
-    @classmethod
-    def stop(cls, message: str, code: str = "stopped", error: str | None = None) -> "End":
-        """End without success."""
-        return cls(success=False, message=message, error=error or message, code=code)
 
 
 Jump = Go | End | None
@@ -110,20 +77,13 @@ RunSkill = Callable[["Run", "Run | None"], Awaitable[SkillResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(RunNames):
     """One skill as it runs: its names, its compensations, and its keys in the record.
 
     The table of step keys (`Step`) names the method of each key that acts. A method takes the step
     and the value of the method before it, and returns a value or the step's jump.
     """
 
-    spec: SkillSpec
-    order: Order
-    journal: Journal
-    executor: Executor
-    caller: Caller
-    names: dict[str, Any]
-    """Inputs and saved results; a missing name has no value."""
     run_skill: RunSkill
     """Runs a skill that a step uses, within this one."""
     prefix: str = ""
@@ -132,8 +92,6 @@ class Run:
     """The end of a step's key within a loop: `[3]` is the fourth item."""
     depth: int = 0
     undos: list[Undo] = field(default_factory=list)
-    secrets: Secrets | None = None
-    """The Sensitive values that the run has met so far; None where it can meet none."""
     failures: list[tuple[str, str]] = field(default_factory=list)
     """The title of each step of the run that failed and continued, and why it failed."""
     doubts: list[str] = field(default_factory=list)
@@ -208,9 +166,9 @@ class Run:
         now = self.journal.now()
         given = step.wait if isinstance(step.wait, float) else self.evaluate(step.wait)
         try:
-            until = _until(given, now)
-        except OverflowError:
-            raise StepError("not_a_time", f"Wait: '{given}' is too far away") from None
+            until = moment_of(given, now)
+        except ValueTextError as error:
+            raise StepError("not_a_time", f"Wait: {error}") from None
         if until > now:
             at = f"{until:%Y-%m-%d %H:%M:%S} UTC"
             prompt, moment = f"Waits until {at}.", until.isoformat()
@@ -393,7 +351,7 @@ class Run:
         with suppress(InsteadError):  # A person undid the step by hand.
             await call.once(approved=False)
 
-    # What the steps read: names, expressions, arguments.
+    # What the methods use: keys, records, calls.
 
     def key(self, step: Step) -> str:
         """Return a step's key in the record."""
@@ -417,95 +375,10 @@ class Run:
         """Return the same run with additional names, for one item of a loop."""
         return replace(self, names={**self.names, **names}, item=item, undos=[])
 
-    def tool(self, name: str) -> ToolSpec | None:
-        """Return a tool of the plan."""
-        return self.order.plan.tools.get(name)
-
-    def callee(self, name: str) -> ToolSpec | SkillSpec | None:
-        """Return a tool or skill of the plan."""
-        return self.tool(name) or self.order.plan.skills.get(name)
-
-    def parameters(self, name: str) -> tuple[Parameter, ...]:
-        """Return the parameters of a tool or skill of the plan; empty for an unknown name."""
-        spec = self.callee(name)
-        return () if spec is None else spec.parameters
-
     def call(self, name: str, arguments: Mapping[str, Any], key: str) -> Call:
         """Build a call with the run's own idempotency key."""
         key, order = f"{self.order.id}/{key}", self.order
         return Call(name, arguments, key, order.confidence, self.caller, key=key, depth=self.depth)
-
-    def evaluate(self, expression: Expression) -> Any:
-        """Return the value of an expression, or raise StepError."""
-        try:
-            program = self._program(expression)
-            own = {CALLER: caller_values(self.caller)} if program.facts else {}
-            return program.evaluate({**own, **self.names}, now=self.journal.now())
-        except (ExpressionError, EvaluationError) as error:
-            message = f"`{expression.cel}` has no value: {error}"
-            raise StepError("expression_failed", message) from None
-
-    def holds(self, expression: Expression) -> bool:
-        """Return whether a condition is true; a value that is not a boolean is a StepError."""
-        value = self.evaluate(expression)
-        if not isinstance(value, bool):
-            raise StepError("expression_failed", f"`{expression.cel}` is neither true nor false")
-        return value
-
-    def text(self, template: Template) -> str:
-        """Return a template's text."""
-        return text_of(template, self.evaluate)
-
-    def require(self, name: str) -> None:
-        """Raise StepError where the skill's lists do not name the tool or skill."""
-        if name not in self.spec.required_tools and name not in self.spec.required_skills:
-            message = f"{self.spec.name} does not list {name} among its Required Tools or Skills"
-            raise StepError("not_required", message)
-
-    def bind_arguments(self, use: Use) -> dict[str, Any]:
-        """Return the arguments of a listed call; an optional one without a value is left out."""
-        self.require(use.name)
-        if (spec := self.callee(use.name)) is None:
-            raise StepError("unknown_tool", f"there is no tool or skill {use.name}")
-        known = {parameter.name: parameter for parameter in spec.parameters}
-        bound = {}
-        for argument in use.arguments:
-            if (parameter := known.get(argument.name)) is None:
-                message = f"there is no parameter '{argument.name}'"
-                raise StepError("invalid_arguments", message)
-            value = self._argument(argument, parameter)
-            if value is not MISSING:
-                bound[argument.name] = value
-        if self.secrets is not None:
-            self.secrets.learn(bound, spec.parameters)
-        return bound
-
-    def _argument(self, argument: Argument, parameter: Parameter) -> Any:
-        """Return the value; an optional argument that is only a name may have none."""
-        value, optional, types = argument.value, not parameter.required, parameter.shape.types
-        only = value.expression if optional and isinstance(value, Template) else None
-        named = only is not None and only.cel.isidentifier()
-        if only is not None and named and self._program(only).names.isdisjoint(self.names):
-            return MISSING
-        try:
-            given = value_of(value, parameter.shape, self.evaluate)
-        except ValueTextError as error:
-            raise StepError("invalid_arguments", f"{argument.name}: {error}") from None
-        return MISSING if given is None and optional and types and "null" not in types else given
-
-    def reads_result(self, step: Step) -> str | None:
-        """Return the name of a step's result, if the skill reads the result; Python may always."""
-        if self.spec.name in self.order.plan.python or step.if_empty is not None:
-            return step.save_as or "result"
-        name = step.save_as
-        if name is None:
-            return None
-        every = _expressions(self.spec.workflow_sections)
-        return name if any(name in _names_of(one, name) for one in every) else None
-
-    def _program(self, expression: Expression) -> Program:
-        names = [*self.names, *(parameter.name for parameter in self.spec.parameters)]
-        return compile_expression(expression.cel, names)
 
     def _jump(self, way: Way) -> Jump:
         """Return the jump of a way; an error in its text must not hide that the skill stops."""
@@ -738,19 +611,7 @@ class ToolCall:
             self.step, key, "", tool=self.tool, arguments=self.arguments, sensitivity="high",
             saves=None if UNDOING in key else run.reads_result(self.step),
         )  # fmt: skip
-        given = (question.arguments or {}).items()
-        called = f" with {', '.join(f'{k}: {shown_value(v)}' for k, v in given)}" if given else ""
-        prompt = (
-            f"Did {self.tool} take effect? The process ended while it was called{called} for the "
-            f"step '{self.step.title}', and it must not be called twice."
-        )
-        if question.saves is not None:
-            prompt += " The run reads what it returned: a yes states that as JSON."
-
-        def happened(text: str | None) -> dict[str, Any]:
-            return Outcome("ok", None if text is None else json.loads(text)).to_json()
-
-        return UncertainOutcome(question._replace(prompt=prompt), happened)
+        return uncertain(question)
 
 
 class _Loop:
@@ -831,42 +692,3 @@ class _Loop:
         finally:
             self._undos[index] = run.undos
         return _LEFT_OUT if jump is None else jump._replace(item=self._key(index))
-
-
-def _expressions(part: Any) -> Iterator[Expression]:
-    """Yield every expression within a part of a skill."""
-    if isinstance(part, Expression):
-        yield part
-    elif isinstance(part, BaseModel):
-        for name in type(part).model_fields:
-            yield from _expressions(getattr(part, name))
-    elif isinstance(part, tuple):
-        for one in part:
-            yield from _expressions(one)
-
-
-def _names_of(expression: Expression, name: str) -> Collection[str]:
-    """Return the names that an expression reads; in doubt, it reads this one."""
-    try:
-        return compile_expression(expression.cel, [name]).names
-    except ExpressionError:
-        return (name,)
-
-
-def _until(value: Any, now: dt.datetime) -> dt.datetime:
-    """Return the end of a wait for a time, a duration, or a number of seconds."""
-    if isinstance(value, float):
-        return now + dt.timedelta(seconds=value)
-    if not isinstance(value, str):
-        raise StepError("not_a_time", "Wait: its expression gives neither a time nor a duration")
-    if _SECONDS.fullmatch(value):
-        return now + dt.timedelta(seconds=float(value[:-1]))
-    try:
-        at = dt.datetime.fromisoformat(value)
-    except ValueError:
-        message = f"Wait: '{value[:60]}' is neither a time nor a duration"
-        raise StepError("not_a_time", message) from None
-    if at.tzinfo is None:
-        message = f"Wait: '{value}' has no time zone; end it with Z or an offset such as +02:00"
-        raise StepError("not_a_time", message)
-    return at.astimezone(dt.UTC)

@@ -1,5 +1,6 @@
-"""Convert an author's text: templates to text, text to a parameter's type."""
+"""Convert an author's text: templates to text, text to a parameter's type or to a time."""
 
+import datetime as dt
 import json
 import re
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from toolmd._types.schema import Schema
 from toolmd._types.skill import Expression, Template, Value, Values
 
 Evaluate = Callable[[Expression], Any]
+_SECONDS = re.compile(r"-?[0-9]+(\.[0-9]+)?s")
+"""A duration as expressions give it."""
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _ANY = Schema()
@@ -157,3 +160,25 @@ _READERS: dict[str, Callable[[str, Schema], Any]] = {
     "object": lambda text, _: _read_json(text, "{"),
     "null": lambda text, _: None if text.lower() in ("null", "none") else MISSING,
 }
+
+
+def moment_of(value: Any, now: dt.datetime) -> dt.datetime:
+    """Return the end of a wait for a time, a duration, or a number of seconds.
+
+    Raises ValueTextError.
+    """
+    if not isinstance(value, float | str):
+        raise ValueTextError("its expression gives neither a time nor a duration")
+    try:
+        if isinstance(value, float):
+            return now + dt.timedelta(seconds=value)
+        if _SECONDS.fullmatch(value):
+            return now + dt.timedelta(seconds=float(value[:-1]))
+        at = dt.datetime.fromisoformat(value)
+        if at.tzinfo is not None:
+            return at.astimezone(dt.UTC)
+    except OverflowError:
+        raise ValueTextError(f"'{value}' is too far away") from None
+    except ValueError:
+        raise ValueTextError(f"'{str(value)[:60]}' is neither a time nor a duration") from None
+    raise ValueTextError(f"'{value}' has no time zone; end it with Z or an offset such as +02:00")

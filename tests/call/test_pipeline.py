@@ -69,6 +69,12 @@ def test_a_name_that_a_store_cannot_hold_is_denied(clinic, part, odd):
     assert (result.outcome, result.error.code) == ("denied", "malformed_call")
 
 
+def test_a_field_of_the_caller_that_does_not_fit_is_named(clinic):
+    error = clinic.call("book_appointment", GOOD, user=5).error
+    assert (error.code, error.message.partition(":")[0]) == ("malformed_call", "user")
+    assert clinic.call("book_appointment", GOOD, roles=["nurse"]).success
+
+
 MALFORMED = ["", "[]", "{", '{"a": NaN}', '{"child_names": [], "child_names": []}', "[" * 90_000]
 
 

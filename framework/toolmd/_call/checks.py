@@ -176,9 +176,15 @@ def check_call(call: Call) -> None:
         raise deny("malformed_call", "confidence must be a number from 0 to 1")
     if call.depth > MAX_CALL_DEPTH:
         raise deny("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
-    names = (caller.user, caller.conversation, call.id, *caller.roles, *caller.context.values())
-    if any(isinstance(name, str) and _UNSTORABLE.search(name) for name in names):
-        raise deny("malformed_call", "a name of the caller holds NUL or an unpaired surrogate")
+    names: list[tuple[str, Any]] = [
+        ("user", caller.user), ("conversation", caller.conversation), ("id", call.id)
+    ]  # fmt: skip
+    names += [("roles", role) for role in caller.roles]
+    names += [one for one in caller.context.items() if isinstance(one[1], str)]
+    for name, value in names:
+        if value is not None and (not isinstance(value, str) or _UNSTORABLE.search(value)):
+            message = f"{name}: the host must give a text without NUL and unpaired surrogates"
+            raise deny("malformed_call", message)
 
 
 # Context: what the host supplies

@@ -70,12 +70,12 @@ def test_each_step_is_an_element_with_its_state() -> None:
 
 
 def test_a_drawing_for_a_page_brings_no_style_and_ids_of_its_own() -> None:
-    drawing = svg(chart_of(example()), UNDER_WAY, standalone=False, prefix="run-7")
+    drawing = svg(chart_of(example()), UNDER_WAY, standalone=False)
     root = ET.fromstring(drawing)
     assert not [node for node in root.iter() if node.tag.endswith("style")]
     assert not [node for node in root.iter() if node.get("style") is not None]
     ids = [node.get("id") for node in root.iter() if node.get("id")]
-    assert all(name.startswith("run-7-") for name in ids)
+    assert all(name.startswith("graph-") for name in ids)
     assert len(set(ids)) == len(ids)
 
 

@@ -153,15 +153,7 @@ class Engine(Process):
         await self._catch_up()
         return start.as_result()
 
-    async def answer(
-        self,
-        run_id: str,
-        key: str,
-        answer: Answer,
-        *,
-        ask: Ask | None = None,
-        watch: RunListener | None = None,
-    ) -> SkillResult:
+    async def answer(self, run_id: str, key: str, answer: Answer) -> SkillResult:
         """Answer an open question and continue the run; the first answer counts.
 
         Raises NotFoundError, which names the earlier answer or the time of expiry.
@@ -171,10 +163,10 @@ class Engine(Process):
         asked = await self.do(partial(self.store.open, run_id))
         if not any(one.question.key == key and one.question.asks for one in asked):
             raise await self.do(partial(self.store.closed, run, key))
-        settled, result = await self._settle(run, key, answer, watch)
+        settled, result = await self._settle(run, key, answer, None)
         if not settled:
             raise await self.do(partial(self.store.closed, run, key))
-        return result or await self._drive(run_id, ask, watch)
+        return result or await self._drive(run_id, None, None)
 
     async def resume(
         self, run_id: str, *, ask: Ask | None = None, watch: RunListener | None = None

@@ -315,14 +315,13 @@ def svg(
     states: Mapping[str, StepState] | None = None,
     *,
     standalone: bool = True,
-    prefix: str = "graph",
 ) -> str:
     """Return one SVG, without scripts, external fonts or images.
 
     Every step is a `g` of the class `step`, with its kind and its state as further classes, its
     id as `data-step`, and the state's word in a `text` of the class `state`. `states` has the
     states by the steps' ids. With `standalone` the SVG contains STYLE, else the page must include
-    it. `prefix` begins every id.
+    it.
     """
     known = states or {}
     places: dict[str, _Place] = {}
@@ -334,14 +333,14 @@ def svg(
             places[box.name] = place = _place(box, top)
             top += place.height + GAP
     took = taken(chart, known)
-    edges = [*_edges(chart, places, took, prefix)]
+    edges = [*_edges(chart, places, took)]
     lanes = sum(places[a.start].box.column != places[a.end].box.column for a in chart.arrows)
     width = 2 * MARGIN + WIDTH + (LABEL + LANE * lanes if lanes else 0)
     parts = [
-        _head(chart, (width, top - GAP + MARGIN), known, prefix, standalone=standalone),
+        _head(chart, (width, top - GAP + MARGIN), known, standalone=standalone),
         *edges,
         *titles,
-        *(_step(place, known.get(place.box.key), prefix) for place in places.values()),
+        *(_step(place, known.get(place.box.key)) for place in places.values()),
     ]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
@@ -350,7 +349,6 @@ def _head(
     chart: Chart,
     size: tuple[int, int],
     states: Mapping[str, StepState],
-    prefix: str,
     *,
     standalone: bool,
 ) -> str:
@@ -361,11 +359,11 @@ def _head(
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" {box} '
         f'viewBox="0 0 {width} {height}" role="img" '
-        f'aria-labelledby="{prefix}-title {prefix}-desc">\n'
-        f'<title id="{prefix}-title">{_plain(chart.title)}</title>\n'
-        f'<desc id="{prefix}-desc">{_plain(describe(chart) + fares)}</desc>\n'
+        f'aria-labelledby="graph-title graph-desc">\n'
+        f'<title id="graph-title">{_plain(chart.title)}</title>\n'
+        f'<desc id="graph-desc">{_plain(describe(chart) + fares)}</desc>\n'
         f"{own}"
-        f'<defs><marker id="{prefix}-tip" viewBox="0 0 8 8" refX="6.5" refY="4" '
+        f'<defs><marker id="graph-tip" viewBox="0 0 8 8" refX="6.5" refY="4" '
         'markerUnits="userSpaceOnUse" markerWidth="10" markerHeight="10" orient="auto">'
         '<path class="tip" d="M0 0 8 4 0 8z" fill="currentColor"/></marker></defs>'
     )
@@ -387,13 +385,13 @@ def _place(box: Box, top: int) -> _Place:
     return _Place(box, top, base - top - (6 if box.lines else 4), "".join(texts))
 
 
-def _step(place: _Place, state: StepState | None, prefix: str) -> str:
+def _step(place: _Place, state: StepState | None) -> str:
     box, top = place.box, place.top
     classes = " ".join(("step", box.kind, *([state] if state else [])))
     title = "\n".join(
         (f"{box.number}. {box.title}", *(f"{line.word}: {line.text}" for line in box.lines))
     )
-    name, key = f"{prefix}-{box.name.replace('_', '-')}", _plain(box.key)
+    name, key = f"graph-{box.name.replace('_', '-')}", _plain(box.key)
     frame = f'x="{MARGIN}" y="{top}" width="{WIDTH}" height="{place.height}" rx="10"'
     word = WORDS[state] if state else ""
     return (
@@ -405,9 +403,7 @@ def _step(place: _Place, state: StepState | None, prefix: str) -> str:
     )
 
 
-def _edges(
-    chart: Chart, places: Mapping[str, _Place], took: frozenset[Arrow], prefix: str
-) -> Iterator[str]:
+def _edges(chart: Chart, places: Mapping[str, _Place], took: frozenset[Arrow]) -> Iterator[str]:
     """Yield each arrow: down to the next step, or along a lane to another section."""
     right, lane = MARGIN + WIDTH, MARGIN + WIDTH + LABEL
     leaving: dict[str, int] = {}
@@ -423,7 +419,7 @@ def _edges(
         mark = " taken" if arrow in took else ""
         yield (
             f'<path class="edge{mark}" data-from="{_plain(start.box.key)}" '
-            f'data-to="{_plain(end.box.key)}" d="{path}" {_BARE} marker-end="url(#{prefix}-tip)"/>'
+            f'data-to="{_plain(end.box.key)}" d="{path}" {_BARE} marker-end="url(#graph-tip)"/>'
         ) + (_text(*label, arrow.label, "label") if arrow.label else "")
 
 

@@ -184,8 +184,8 @@ class _Repository:
         self._root = root
         self._within = PurePosixPath(self._git("rev-parse", "--show-prefix").strip() or ".")
 
-    def _git(self, *words: str, given: bytes = b"") -> str:
-        return self._bytes(*words, given=given).decode("utf-8", "surrogateescape")
+    def _git(self, *words: str) -> str:
+        return self._bytes(*words).decode("utf-8", "surrogateescape")
 
     def _bytes(self, *words: str, given: bytes = b"") -> bytes:
         # A hook of git sets these for the repository that it runs in.

@@ -58,11 +58,8 @@ class Tried(NamedTuple):
 def try_examples(
     folder: Path | None,
     names: Sequence[str] = (),
-    title: str | None = None,
 ) -> tuple[Tried, ...]:
     """Try the examples of these tools of a project, or of all; raises NotFoundError.
-
-    With a `title`, only examples of that title are tried.
 
     An example without Result or Error passes through all checks and does not run; what a Given
     reads may not be here. An example with a Result, or with an Error that only a run can give, is
@@ -73,7 +70,7 @@ def try_examples(
     with TemporaryDirectory(prefix="toolmd-") as scratch:
         trial = _Trial(folder, Path(scratch))
         with trial.opened("clean") as workspace:
-            return tuple(trial.results(workspace, names, title))
+            return tuple(trial.results(workspace, names))
 
 
 class _Trial:
@@ -87,17 +84,14 @@ class _Trial:
         overrides = {"state": str(self._scratch / state), "store": MEMORY}
         return Workspace.open(self._folder, overrides=overrides)
 
-    def results(
-        self, workspace: Workspace, names: Sequence[str], title: str | None
-    ) -> Iterator[Tried]:
+    def results(self, workspace: Workspace, names: Sequence[str]) -> Iterator[Tried]:
         if not names:
             yield from _unread_files(workspace)
         for bound in _chosen(workspace, names):
             yield from _unread_examples(bound)
             for example in bound.spec.examples:
-                if title in {None, example.title}:
-                    how, why = self._try(workspace, bound, example)
-                    yield Tried(bound.name, example.title, not why, how, why)
+                how, why = self._try(workspace, bound, example)
+                yield Tried(bound.name, example.title, not why, how, why)
 
     def _try(self, workspace: Workspace, bound: BoundTool, example: Example) -> tuple[How, str]:
         """Return how an example was tried, and why it failed; empty where it passed."""

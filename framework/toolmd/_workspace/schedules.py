@@ -16,8 +16,6 @@ from toolmd.errors import ToolmdError
 
 LATE = dt.timedelta(minutes=1)
 """How late a run starts before the log reports it."""
-MOST_MISSED = 1000
-"""Missed ticks are counted up to this number."""
 logger = logging.getLogger(__name__)
 
 
@@ -58,11 +56,10 @@ class Schedules:
         last = await engine.do(partial(engine.store.last_tick, *place))
         if last is not None and last < tick:
             await self._start(spec, tick)
-            missed = _between(schedule, last, tick)
-            if missed or now - tick > LATE:
+            if next_tick(schedule, last) < tick or now - tick > LATE:
                 logger.warning(
-                    "%s was due at %s and starts now; missed runs before it, which are skipped: %d",
-                    spec.name, f"{tick:%Y-%m-%d %H:%M:%S} UTC", missed,
+                    "%s was due at %s UTC and starts now; runs missed before that are skipped",
+                    spec.name, f"{tick:%Y-%m-%d %H:%M:%S}",
                 )  # fmt: skip
         # A new schedule begins with its next tick.
         await engine.do(partial(engine.store.keep_tick, *place, tick))
@@ -84,11 +81,3 @@ class Schedules:
         if message not in self._logged:
             self._logged.add(message)
             logger.warning("%s", message)
-
-
-def _between(schedule: str, last: dt.datetime, tick: dt.datetime) -> int:
-    """Return the number of ticks between two ticks."""
-    missed, at = 0, next_tick(schedule, last)
-    while at < tick and missed < MOST_MISSED:
-        missed, at = missed + 1, next_tick(schedule, at)
-    return missed

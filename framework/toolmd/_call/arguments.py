@@ -1,4 +1,4 @@
-"""Check a call's arguments: handles of earlier results, errors with a remedy, and Rules."""
+"""Check arguments: handles of earlier results, a server's form, errors with a remedy, and Rules."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -10,14 +10,17 @@ from toolmd._call.denial import CallDenied, deny
 from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
 from toolmd._expressions.syntax import pieces
 from toolmd._store.store import Store
+from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.call_spec import Rule, ToolCallSpec
+from toolmd._types.decision import Decision
 from toolmd._types.identity import RESERVED
 from toolmd._types.result import Failure
 from toolmd._types.stored import KeptResult, no_result
 from toolmd._types.verdict import Problem
 from toolmd._types.visible import value_text
 from toolmd._validation import (
+    ArgumentsValidator,
     InvalidArgumentsError,
     MalformedError,
     read_object,
@@ -45,6 +48,30 @@ def mismatch(error: MalformedError | InvalidArgumentsError) -> Failure:
     told = "; ".join([problem.message for problem in problems[:MAX_TOLD]])
     more = f"; and {len(problems) - MAX_TOLD} more" if len(problems) > MAX_TOLD else ""
     return Failure(_CODE, told + more, problems)
+
+
+def values_for(asked: Asked, decision: Decision) -> dict[str, Any]:
+    """Return the values for a server's form: the edited ones, or what a text stands for.
+
+    A text is the JSON of all values, or the value of the only field. Raises CallDenied for values
+    that do not fit.
+    """
+    fields, given = asked.fields, decision.arguments
+    form = ArgumentsValidator(fields)
+    try:
+        if decision.kind == "respond":
+            single = len(fields) == 1 and fields[0].shape.types == ("string",)
+            given = {fields[0].name: decision.text} if single else form.validate(decision.text)
+    except MalformedError:
+        names = ", ".join(one.name for one in fields) or "none"
+        message = f"The server asks for values, not for a text. Its fields: {names}."
+        raise deny("invalid_arguments", message) from None
+    except InvalidArgumentsError as error:
+        raise CallDenied(mismatch(error)) from None
+    try:
+        return form.validate({**asked.defaults, **given})
+    except (MalformedError, InvalidArgumentsError) as error:
+        raise CallDenied(mismatch(error)) from None
 
 
 HANDLE = "$result"

@@ -10,19 +10,18 @@ from time import perf_counter
 from typing import Any, Protocol
 
 from toolmd._call.approvals import roles_by_escalation, who_may, yes_of
-from toolmd._call.arguments import mismatch
+from toolmd._call.arguments import values_for
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Passage
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.corrections import REPLACES, add_replacing, end_corrected, text_of
 from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
 from toolmd._call.keyed import record, recorded
-from toolmd._call.prompts import show, words_of
+from toolmd._call.prompts import ask_again, show, words_of
 from toolmd._call.result import answered
 from toolmd._call.threads import AROUND
 from toolmd._store.store import Store
 from toolmd._types.approval import OPERATORS_REVIEW, Approved, OpenApproval
-from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import UNDECIDED, By, Confirmation, ConfirmationState
 from toolmd._types.decision import OPERATOR, Approver, Decision
@@ -31,11 +30,6 @@ from toolmd._types.registry import Registry
 from toolmd._types.result import EventListener, Result
 from toolmd._types.settings import Settings
 from toolmd._types.verdict import Action, Problem, Verdict
-from toolmd._validation import (
-    ArgumentsValidator,
-    InvalidArgumentsError,
-    MalformedError,
-)
 from toolmd._validation.redact import HIDDEN, changes, redacted_value
 from toolmd.errors import UnreachableError, logged
 
@@ -44,10 +38,6 @@ SPARE_S = 10.0
 NOT_YOURS = (
     "This call waits for an operator, not for the user who made it. Operators find it with"
     " `toolmd pending`, or on the console's page of pending calls."
-)
-INTERRUPTED = (
-    "It was approved before, and its process ended without a result. Look whether it took effect:"
-    " a yes runs it again. "
 )
 SUPERSEDED = "A later call corrected this one, or repeated it: only the later one counts."
 STALE = (
@@ -303,7 +293,7 @@ class Confirmations:
         is locked.
         """
         kept = self._store.confirmations.pending(self._clock(), user=user, after=after)
-        return (_asked_again(one) for one in kept if not one.call.is_of_a_run)
+        return (ask_again(one) for one in kept if not one.call.is_of_a_run)
 
     async def read(self, confirmation_id: str) -> Confirmation | None:
         """Return a confirmation; raises UnreachableError where the store can't be read."""
@@ -371,7 +361,7 @@ class Confirmations:
         """Return the questions of a host's call, decided or not, oldest first."""
         of_call, now = self._store.confirmations.of_call, self._clock()
         found: tuple[Confirmation, ...] = await AROUND.run(lambda: of_call(host_name, now))
-        return tuple(map(_asked_again, found))
+        return tuple(map(ask_again, found))
 
     async def outcome(self, tool: CompiledTool, call: Call, began: float) -> Result | None:
         """Return what became of the question that the same call of its host led to before.
@@ -579,7 +569,7 @@ class Confirmations:
             await self._claim(one, "rejected")
             asked = asked._replace(action="decline", content={})
         else:
-            content = _content_of(asked, decision)
+            content = values_for(asked, decision)
             await self._claim(one, "answered")
             asked = asked._replace(action="accept", content=content)
         return one._replace(call=call._replace(asked=asked), state="answered")
@@ -656,7 +646,7 @@ class Confirmations:
         name, now = str(confirmation_id), self._clock()
         found: Confirmation | None
         found = await AROUND.run(lambda: self._store.confirmations.get(name, now))
-        return None if found is None else _asked_again(found)
+        return None if found is None else ask_again(found)
 
     def _hash_of(self, tool: CompiledTool, arguments: Any) -> str:
         """Return the hash that an approval is bound to: exactly this call of exactly this tool."""
@@ -685,14 +675,6 @@ async def _check(tool: CompiledTool, call: Call) -> tuple[Passage, Verdict]:
     return at, verdict
 
 
-def _asked_again(one: Confirmation) -> Confirmation:
-    """Return a confirmation with the reason why it is asked again, if it is."""
-    if one.state != "interrupted":
-        return one
-    plain = one.plain and INTERRUPTED + one.plain
-    return one._replace(prompt=INTERRUPTED + one.prompt, plain=plain)
-
-
 def _edited(call: Call, edit: Mapping[str, Any]) -> Call:
     """Return a call with the arguments that a person edited."""
     if not edit:
@@ -704,27 +686,3 @@ def _edited(call: Call, edit: Mapping[str, Any]) -> Call:
     # It is another call than the one that its host named.
     key = call.key if call.is_of_a_run else None
     return call._replace(arguments={**call.arguments, **edit}, caller=caller, key=key)
-
-
-def _content_of(asked: Asked, decision: Decision) -> dict[str, Any]:
-    """Return the values for a server's form: the edited ones, or what a text stands for.
-
-    A text is the JSON of all values, or the value of the only field. Raises CallDenied for values
-    that do not fit.
-    """
-    fields, given = asked.fields, decision.arguments
-    form = ArgumentsValidator(fields)
-    try:
-        if decision.kind == "respond":
-            single = len(fields) == 1 and fields[0].shape.types == ("string",)
-            given = {fields[0].name: decision.text} if single else form.validate(decision.text)
-    except MalformedError:
-        names = ", ".join(one.name for one in fields) or "none"
-        message = f"The server asks for values, not for a text. Its fields: {names}."
-        raise deny("invalid_arguments", message) from None
-    except InvalidArgumentsError as error:
-        raise CallDenied(mismatch(error)) from None
-    try:
-        return form.validate({**asked.defaults, **given})
-    except (MalformedError, InvalidArgumentsError) as error:
-        raise CallDenied(mismatch(error)) from None

@@ -388,15 +388,18 @@ class Invoker:
             finally:
                 if work.context is not None:
                     await work.context.close()
+            parts = None
             if isinstance(value, Result):
-                # Raised for a call that this tool made: its outcome becomes this call's outcome.
+                # Of a call that this tool made: its outcome becomes this call's outcome.
                 if not value.success:
                     return self._passed_on(value, call.id, began, work.made)
-                result = self._result(value.data, work, call, began)
-                if value.parts:
-                    result = result._replace(parts=value.parts)
-            else:
-                result = self._result(value, work, call, began)
+                value, parts = value.data, value.parts
+            result = self._answer(value, call.id, began)
+            if work.context is not None or work.notes:
+                remarks = Remarks() if work.context is None else work.context.remarks
+                result = remarks.on(result, work.notes)
+            if parts:
+                result = result._replace(parts=parts)
             return result if work.made == 1 else result._replace(attempts=work.made)
         except BaseException as error:  # noqa: BLE001 - an exception of a tool stays in its call
             fault, made = error, work.made
@@ -415,14 +418,6 @@ class Invoker:
             ):
                 failed = failed._replace(error=failed.error._replace(had_effect=False))
             return failed._replace(notes=work.notes) if work.notes else failed
-
-    def _result(self, value: Any, work: Work, call: Call, began: float) -> Result:
-        """Build the Result of a value. Raises AnswerError for what no result can contain."""
-        result = self._answer(value, call.id, began)
-        remarks = None if work.context is None else work.context.remarks
-        if remarks is None and not work.notes:
-            return result
-        return (remarks or Remarks()).on(result, work.notes)
 
     def _passed_on(
         self, result: Result, call_id: str | None, began: float, attempts: int

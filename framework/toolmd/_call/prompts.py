@@ -9,6 +9,7 @@ from toolmd._call.compiled import CompiledTool
 from toolmd._types.approval import OpenApproval
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
+from toolmd._types.confirmation import Confirmation
 from toolmd._types.identity import values_of
 from toolmd._types.verdict import Verdict
 from toolmd._types.visible import value_text, visible
@@ -18,6 +19,12 @@ from toolmd.errors import hidden, hiding
 
 MAX_WORDS = 400
 """The most characters of the user's words that a question shows, the last ones."""
+
+
+INTERRUPTED = (
+    "It was approved before, and its process ended without a result. Look whether it took effect:"
+    " a yes runs it again. "
+)
 
 
 def prompt_of(
@@ -85,3 +92,11 @@ def words_of(tool: CompiledTool, call: Call, arguments: Mapping[str, Any], verdi
     with hiding(hider(arguments, tool.call_spec.parameters)):
         said = visible(hidden(said))
     return f" You said: “{said if len(said) <= MAX_WORDS else f'…{said[-MAX_WORDS:]}'}”."
+
+
+def ask_again(one: Confirmation) -> Confirmation:
+    """Return a confirmation with the reason why it is asked again, if it is."""
+    if one.state != "interrupted":
+        return one
+    plain = one.plain and INTERRUPTED + one.plain
+    return one._replace(prompt=INTERRUPTED + one.prompt, plain=plain)

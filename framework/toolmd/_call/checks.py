@@ -18,7 +18,7 @@ from toolmd._call.approvals import Approvals
 from toolmd._call.arguments import Rules, has_handle, mismatch, read
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.limits import CallLimits
-from toolmd._call.threads import AROUND, contain, is_from_outside
+from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._call.words import Clarity, UserWords, states
 from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
 from toolmd._types.approval import either
@@ -588,12 +588,12 @@ async def _answer(guard: Guard, call: Call) -> Verdict | None:
     assert isinstance(arguments, dict)
     answer: Any
     if inspect.iscoroutinefunction(getattr(guard, "func", guard)):
-        answer = await contain(cast("Awaitable[Any]", guard(call, arguments)))
+        answer = await cast("Awaitable[Any]", guard(call, arguments))
     else:
         # In a thread, so that a slow one can be given up.
         answer = await AROUND.run(lambda: guard(call, arguments))
         if inspect.isawaitable(answer):
-            answer = await contain(answer)
+            answer = await answer
     if answer is None or (isinstance(answer, Verdict) and _is_sound(answer)):
         return answer
     raise TypeError(f"{guard!r} answered {type(answer).__name__}, not a Verdict with its types")

@@ -17,7 +17,7 @@ from toolmd._call.cut import Remarks
 from toolmd._call.denial import AGAIN_MS, CallDenied, deny
 from toolmd._call.limits import CallLimits
 from toolmd._call.result import AnswerError, answer_of, as_json, lifted
-from toolmd._call.threads import CALLS, advance, in_daemon_thread, is_from_outside, run_on
+from toolmd._call.threads import CALLS, in_daemon_thread, is_from_outside, run_on
 from toolmd._egress import DomainNotApprovedError
 from toolmd._types.asked import Asked, InputRequiredError
 from toolmd._types.call import Call
@@ -239,11 +239,11 @@ class Work:
         """Return what a tool returns within its time; a tool that does not wait needs no timer."""
         ends = asyncio.get_running_loop().time() + self._seconds
         try:
-            waits_for = advance(running.send, None)
+            waits_for = running.send(None)
         except StopIteration as done:
             return done.value
         async with asyncio.timeout_at(ends) as self.limit:
-            return await run_on(running, lambda _: waits_for, None)
+            return await run_on(running, waits_for)
 
     async def do(self, arguments: Arguments) -> Any:
         """Return the value of a tool with batches or tries. Raises what its last try raised."""

@@ -1,7 +1,7 @@
 """Run foreign functions: blocking ones in daemon threads, and coroutines next to the loop."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from contextvars import Context, copy_context
 from threading import Thread, current_thread, main_thread
@@ -19,8 +19,7 @@ _ENDING = (KeyboardInterrupt, SystemExit, GeneratorExit, BaseExceptionGroup)
 def is_from_outside(error: BaseException) -> bool:
     """Return whether an error ends the running task from outside: a cancellation, or Ctrl-C.
 
-    Foreign code may raise both itself; the user's Ctrl-C reaches the main thread only. `contain`
-    replaces a GeneratorExit of foreign code.
+    Foreign code may raise both itself; the user's Ctrl-C reaches the main thread only.
     """
     if isinstance(error, KeyboardInterrupt):
         return current_thread() is main_thread()
@@ -30,40 +29,22 @@ def is_from_outside(error: BaseException) -> bool:
     return isinstance(error, GeneratorExit)
 
 
-async def contain(foreign: Awaitable[Any]) -> Any:
-    """Return what foreign code returns. Raises ForeignExitError for its own GeneratorExit."""
-
-    async def run() -> Any:
-        return await foreign
-
-    return await run_on(running := run(), running.send, None)
-
-
 @coroutine
-def run_on(
-    running: Coroutine[Any, Any, Any], step: Callable[[Any], Any], value: Any
-) -> Generator[Any, Any, Any]:
-    """Run a coroutine of foreign code to its end, from this step; return its value."""
+def run_on(running: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[Any, Any, Any]:
+    """Run a coroutine that waits for something to its end; return its value."""
     try:
         while True:
-            waits_for = advance(step, value)
             try:
-                step, value = running.send, (yield waits_for)
+                value = yield waits_for
             except GeneratorExit:
                 running.close()
                 raise
             except BaseException as error:  # noqa: BLE001 - it goes into the coroutine
-                step, value = running.throw, error
+                waits_for = running.throw(error)
+            else:
+                waits_for = running.send(value)
     except StopIteration as done:
         return done.value
-
-
-def advance(step: Callable[[Any], Any], value: Any) -> Any:
-    """Return what a coroutine of foreign code waits for after a step; StopIteration ends it."""
-    try:
-        return step(value)
-    except GeneratorExit as error:
-        raise ForeignExitError("it raised GeneratorExit") from error
 
 
 class Threads:

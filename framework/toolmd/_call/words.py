@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from toolmd._call.denial import guard_failed
-from toolmd._call.threads import AROUND, contain, is_from_outside
+from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._store.store import Store
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import language_and_word
@@ -291,7 +291,7 @@ class UserWords:
         assert self._ask_intent is not None
         ask = self._ask_intent
         for answer in await AROUND.run(lambda: list(ask(kind, sought, call))):
-            found = await contain(answer) if inspect.isawaitable(answer) else answer
+            found = await answer if inspect.isawaitable(answer) else answer
             if found is not None:
                 return found
         return None

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from toolmd._call import CallContext, Dispatcher, in_daemon_thread, start
-from toolmd._call.threads import contain, is_from_outside
+from toolmd._call.threads import is_from_outside
 from toolmd._load.weakening import tightened
 from toolmd._skills.interpreter import interpret
 from toolmd._skills.journal import CancelledRunError, Journal, LostRunError, Through, loaded
@@ -114,7 +114,7 @@ class _DispatchExecutor:
         around = _Through(self._dispatcher, through)
         context = CallContext(call, bound.spec, around, LONG_S, None)
         try:
-            return await contain(start(implementation, dict(_object(call)), lambda: context))
+            return await start(implementation, dict(_object(call)), lambda: context)
         except (Exception, LostRunError):
             raise
         except BaseException as error:

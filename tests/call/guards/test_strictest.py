@@ -91,9 +91,7 @@ class OwnError(BaseException):
 
 
 @pytest.mark.parametrize("ends", ["blocking", "async"])
-@pytest.mark.parametrize(
-    "error", [SystemExit, asyncio.CancelledError, KeyboardInterrupt, GeneratorExit, OwnError]
-)
+@pytest.mark.parametrize("error", [SystemExit, asyncio.CancelledError, KeyboardInterrupt, OwnError])
 def test_a_guard_that_would_end_the_program_denies(harness, tool, error, ends):
     if (error, ends) == (KeyboardInterrupt, "async"):
         pytest.skip("in the event loop it is the user's Ctrl-C")

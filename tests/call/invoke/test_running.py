@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from toolmd._call.threads import contain
+from toolmd._call.threads import run_on
 from toolmd._types.schema import Parameter, Schema
 from toolmd.errors import ToolError
 
@@ -143,7 +143,6 @@ async def go_on() -> None:
 
 ENDING = [
     KeyboardInterrupt(),
-    GeneratorExit(),
     SystemExit(),
     OwnError("secret"),
     asyncio.CancelledError(),
@@ -177,7 +176,8 @@ def test_foreign_code_that_is_closed_from_outside_ends():
         finally:
             ended.append(True)
 
-    running = contain(wait_long())
+    waiting = wait_long()
+    running = run_on(waiting, waiting.send(None))
     running.send(None)
     running.close()
     assert ended == [True]

@@ -15,8 +15,8 @@ from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Passage
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.corrections import REPLACES, add_replacing, end_corrected, text_of
-from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
-from toolmd._call.keyed import record, recorded
+from toolmd._call.denial import CallDenied, denial_of, deny, guard_failed
+from toolmd._call.keyed import find_record, record
 from toolmd._call.prompts import ask_again, show, words_of
 from toolmd._call.result import answered
 from toolmd._call.threads import AROUND
@@ -380,20 +380,20 @@ class Confirmations:
                 return None
             if one.state in UNDECIDED:
                 return self._dispatcher.waits(tool, one.opened(), began)
-            known = await self.recorded(one)
+            known = await self.find_result(one)
         except Exception as error:  # noqa: BLE001 - a store that can't be used denies
             raise guard_failed(call.tool, "confirmation", error) from None
         if known is None:
             raise deny("confirmation_used", f"This call was decided before: {one.state}.")
         return known
 
-    async def recorded(self, one: Confirmation) -> Result | None:
+    async def find_result(self, one: Confirmation) -> Result | None:
         """Return the result that was recorded for a decided call of a host."""
         if one.state == "rejected":
             failure = deny("rejected", NO).failure
             return Result(success=False, tool=one.tool, outcome="denied", error=failure,
                           tool_call_id=one.call.id)  # fmt: skip
-        known: Result | None = await AROUND.run(lambda: recorded(self._store, one.id, one.call))
+        known: Result | None = await AROUND.run(lambda: find_record(self._store, one.id, one.call))
         return known
 
     async def _record(self, one: Confirmation, result: Result, tool: CompiledTool) -> None:
@@ -428,7 +428,7 @@ class Confirmations:
             again = await self._add_stale(tool, one, by)
             return self._dispatcher.waits(tool, again, began)
         if one.call.asked is None:
-            ready = await self._checked(tool, one, decision.arguments, by)
+            ready = await self._check_again(tool, one, decision.arguments, by)
         else:
             ready = await self._answer(tool, one, decision)
         if ready.id != one.id or ready.state == "pending":
@@ -449,7 +449,7 @@ class Confirmations:
             logged(error, "the end of the approved call %s was not recorded", one.id)
         return result._replace(notes=(*ready.notes, *result.notes))
 
-    async def _checked(
+    async def _check_again(
         self, tool: CompiledTool, one: Confirmation, edit: Mapping[str, Any], by: By
     ) -> Confirmation:
         """Check a call again as it was edited; return it claimed, or a new confirmation for it.
@@ -486,7 +486,7 @@ class Confirmations:
         """
         before = one.call.arguments
         assert isinstance(before, Mapping)
-        at, verdict = await _check(tool, _edited(one.call, edit))
+        at, verdict = await _check(tool, _apply_edit(one.call, edit))
         call = at.call._replace(arguments=at.arguments)
         # The model learns no name; the record has it.
         whose = "The user" if one.kind == "confirm" else "The approver"
@@ -671,11 +671,11 @@ async def _check(tool: CompiledTool, call: Call) -> tuple[Passage, Verdict]:
     at = Passage(call, 0.0)
     verdict = await tool.check(at)
     if verdict.action is Action.DENY:
-        raise overruled(verdict)
+        raise denial_of(verdict)
     return at, verdict
 
 
-def _edited(call: Call, edit: Mapping[str, Any]) -> Call:
+def _apply_edit(call: Call, edit: Mapping[str, Any]) -> Call:
     """Return a call with the arguments that a person edited."""
     if not edit:
         return call

@@ -35,7 +35,7 @@ class CrisisWatch:
         self._can_flag: bool | None = True if self.words else None
         """Whether a word or a tool can flag a conversation; None if not yet known."""
 
-    async def heard(self, caller: Caller) -> bool:
+    async def hear(self, caller: Caller) -> bool:
         """Return whether a message may be about a crisis, and flag its conversation then."""
         if not (await self.flag_by_message(Call("", {}, caller=caller))).caller.crisis:
             return False
@@ -57,7 +57,7 @@ class CrisisWatch:
             is_crisis = says_any(message, self.words) if answer is None else answer != "absent"
         except Exception as error:  # noqa: BLE001 - an exception in a check denies
             raise guard_failed(call.tool, "review", error) from None
-        return flagged(call) if is_crisis else call
+        return with_flag(call) if is_crisis else call
 
     async def flag_by_conversation(self, call: Call) -> Call:
         """Return a call, with the flag of its conversation; a flagged call flags it.
@@ -79,7 +79,7 @@ class CrisisWatch:
             if self._can_flag and await AROUND.run(
                 lambda: self._store.crises.is_flagged(conversation, user)
             ):
-                return flagged(call)
+                return with_flag(call)
         except Exception as error:  # noqa: BLE001 - a store that can't be used denies
             raise guard_failed(call.tool, "review", error) from None
         return call
@@ -93,6 +93,6 @@ class CrisisWatch:
         return any(tool.call_spec.safety.crisis_when for tool in self._registry.tools.values())
 
 
-def flagged(call: Call) -> Call:
+def with_flag(call: Call) -> Call:
     """Return the call with the crisis flag."""
     return call._replace(caller=call.caller._replace(crisis=True))

@@ -28,7 +28,7 @@ def with_arrays(value: Any, arrays: Mapping[str, list[Any]]) -> Any:
     return arrays[""] if type(value) is list else {**value, **arrays}
 
 
-def fitted(value: Any, most: int) -> Any:
+def fit_rows(value: Any, most: int) -> Any:
     """Return what fits of a value that does not fit as a whole; None where nothing does.
 
     Of several arrays the longest is cut first.
@@ -80,7 +80,7 @@ def bounds_of(limits: Limits, budget: Budget | None) -> Bounds:
     )
 
 
-def within(result: Result, limits: Limits) -> Result:
+def cut_result(result: Result, limits: Limits) -> Result:
     """Return a result within its tool's Max Rows and Max Bytes and its plan's budget."""
     bounds = bounds_of(limits, result.budget)
     if bounds == UNBOUND or result[4] is None:
@@ -109,7 +109,7 @@ def cut(value: Any, bounds: Bounds) -> Cut:
     by_bytes = False
     if bounds.bytes is not None and (size := len(write(value))) > bounds.bytes:
         by_bytes = True
-        if (part := fitted(value, bounds.bytes)) is None:
+        if (part := fit_rows(value, bounds.bytes)) is None:
             note = f"The result is {size:,} bytes; the limit is {bounds.bytes:,}."
             value, told = shorten(value, bounds.bytes) or (None, ("It is left out.",))
             return Cut(value, by_rows, by_bytes, (note, *told))

@@ -25,7 +25,7 @@ def deny(
     return CallDenied(Failure(code, message, details, retry_after_ms))
 
 
-def overruled(verdict: Verdict) -> CallDenied:
+def denial_of(verdict: Verdict) -> CallDenied:
     """Return the denial of a verdict that denies."""
     return deny(verdict.code, verdict.message, verdict.details, verdict.retry_after_ms)
 

@@ -11,8 +11,8 @@ from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Parts, Passage, check_call
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.context import Resources
-from toolmd._call.crisis import CrisisWatch, flagged
-from toolmd._call.denial import CallDenied, deny, guard_failed, overruled
+from toolmd._call.crisis import CrisisWatch, with_flag
+from toolmd._call.denial import CallDenied, denial_of, deny, guard_failed
 from toolmd._call.invoke import Invoker
 from toolmd._call.keyed import KeyedCalls, key_with
 from toolmd._call.limits import MACHINE, CallLimits, PlaceLostError, Timing
@@ -183,7 +183,7 @@ class Dispatcher:
                 result = known
             elif verdict is not ALLOWED:
                 if tool.escalates(at):
-                    at.call = call = await self.crisis.flag_by_conversation(flagged(call))
+                    at.call = call = await self.crisis.flag_by_conversation(with_flag(call))
                 result = await self._stop(tool, at, verdict)
             elif call.dry_run:
                 await tool.limits.check(call, at.arguments)  # limits
@@ -222,7 +222,7 @@ class Dispatcher:
                 return await self._stop(tool, at, INPUT_REQUIRED)
             except Exception as failed:  # noqa: BLE001 - the call has begun: too late to deny it
                 logged(failed, "the question of %s could not be stored", call.tool)
-                return tool.invoker.interrupted(call, at.began, LOST_QUESTION)
+                return tool.invoker.interruption(call, at.began, LOST_QUESTION)
 
     async def _run_within_limits(self, tool: CompiledTool, at: Passage) -> Result:
         """Wait for the limits, record that the call runs now, and run it.
@@ -257,7 +257,7 @@ class Dispatcher:
                     if place is not None and result.error is not None:
                         place.had_effect = result.error.had_effect
                 except PlaceLostError:
-                    result = tool.invoker.interrupted(call, at.began, LOST_PLACE)
+                    result = tool.invoker.interruption(call, at.began, LOST_PLACE)
         except Exception as error:
             if result is None:
                 raise
@@ -268,7 +268,7 @@ class Dispatcher:
     async def _stop(self, tool: CompiledTool, at: Passage, verdict: Verdict) -> Result:
         """Deny a call, or store it for a person's confirmation."""
         if verdict.action is Action.DENY:
-            raise overruled(verdict)
+            raise denial_of(verdict)
         if tool.limits.quotas or at.call.counts:  # Nobody is asked about a call that can't start.
             await tool.limits.quotas.look(at.call, at.arguments)
         one = await self.confirmations.add(tool, at.call, at.arguments, verdict)
@@ -333,7 +333,7 @@ class Dispatcher:
 
         Raises CallDenied and UnreachableError where the store can't be used.
         """
-        await self.crisis.heard(caller)
+        await self.crisis.hear(caller)
         await self._words.hear(Call("", {}, caller=caller))
 
     async def escalates(self, call: Call) -> bool:

@@ -11,12 +11,12 @@ from time import perf_counter
 from types import CoroutineType
 from typing import Any
 
-from toolmd._call.batch import in_pieces, joined, skipped_note
+from toolmd._call.batch import join_pieces, run_pieces, skipped_note
 from toolmd._call.context import CallContext, CallServices
 from toolmd._call.cut import Remarks
 from toolmd._call.denial import AGAIN_MS, CallDenied, deny
 from toolmd._call.limits import CallLimits
-from toolmd._call.result import AnswerError, answer_of, as_json, lifted
+from toolmd._call.result import AnswerError, answer_of, as_json, lift_parts
 from toolmd._call.threads import CALLS, in_daemon_thread, is_from_outside, run_on
 from toolmd._egress import DomainNotApprovedError
 from toolmd._types.asked import Asked, InputRequiredError
@@ -64,7 +64,7 @@ def line_fault(error: BaseException) -> BaseException | None:
     return None
 
 
-def asked_wait(fault: BaseException) -> float:
+def retry_after_s(fault: BaseException) -> float:
     """Return the seconds that the service asks to wait (`Retry-After`); 0.0 if it does not."""
     response = getattr(fault, "response", None)
     asked = str(response.headers.get("retry-after", "")).strip() if response is not None else ""
@@ -199,7 +199,7 @@ async def _last_of(items: AsyncIterator[Any], context: CallContext) -> Any:
     try:
         async for item in items:
             last = item
-            found = lifted(item)
+            found = lift_parts(item)
             data = as_json(item if found is None else found.value)
             await context.send(Event("item", context.tool, context.call_id, data))
     finally:
@@ -269,9 +269,9 @@ class Work:
                     self.notes = (_done(name, first),)
                 raise
 
-        pieces = await in_pieces(items, batch.size, run)
+        pieces = await run_pieces(items, batch.size, run)
         self.notes = skipped_note(name, pieces)
-        return joined(pieces, of_arrays="array" in self._call_spec.returns.types)
+        return join_pieces(pieces, of_arrays="array" in self._call_spec.returns.types)
 
     async def _try(self, arguments: Arguments, until: float) -> Any:
         """Return the value of the first try that succeeds; all tries end before the deadline.
@@ -288,7 +288,7 @@ class Work:
                 fault = line_fault(error)
                 if number == 0 or fault is None:
                     raise
-                wait = max(backoff * (1 + timing.chance() / 4), asked_wait(fault))
+                wait = max(backoff * (1 + timing.chance() / 4), retry_after_s(fault))
                 if timing.now() + wait >= until:
                     raise
                 await timing.sleep(wait)
@@ -370,7 +370,7 @@ class Invoker:
             left = call.budget.timeout_ms / 1000 - (perf_counter() - began)
             seconds = max(min(seconds, left), 0.001)
         try:
-            implementation = self._implementation or await self._loaded()
+            implementation = self._implementation or await self._load_beside_loop()
         except Exception as error:  # noqa: BLE001 - an implementation that can't be loaded did not start
             failed = self._settle(error, call.id, began, 0)
             unstarted = failed.error and failed.error._replace(had_effect=False)
@@ -392,7 +392,7 @@ class Invoker:
             if isinstance(value, Result):
                 # Of a call that this tool made: its outcome becomes this call's outcome.
                 if not value.success:
-                    return self._passed_on(value, call.id, began, work.made)
+                    return self._pass_on(value, call.id, began, work.made)
                 value, parts = value.data, value.parts
             result = self._answer(value, call.id, began)
             if work.context is not None or work.notes:
@@ -419,9 +419,7 @@ class Invoker:
                 failed = failed._replace(error=failed.error._replace(had_effect=False))
             return failed._replace(notes=work.notes) if work.notes else failed
 
-    def _passed_on(
-        self, result: Result, call_id: str | None, began: float, attempts: int
-    ) -> Result:
+    def _pass_on(self, result: Result, call_id: str | None, began: float, attempts: int) -> Result:
         """Return another call's failed result as this call's."""
         ms = (perf_counter() - began) * 1000
         name = self._call_spec.name
@@ -434,17 +432,17 @@ class Invoker:
 
     async def prepare(self) -> None:
         """Import the Python in a thread; a failure is reported where the function is needed."""
-        if self._implementation is None and (await self._decided()).load is not None:
+        if self._implementation is None and (await self._decide_binding()).load is not None:
             with contextlib.suppress(Exception):
-                await self._loaded()
+                await self._load_beside_loop()
 
-    async def _loaded(self) -> Implementation:
-        binding = await self._decided()
+    async def _load_beside_loop(self) -> Implementation:
+        binding = await self._decide_binding()
         if binding.load is not None and not (binding.ready and binding.ready()):
             await in_daemon_thread(binding.load)
         return self._load()
 
-    async def _decided(self) -> Binding:
+    async def _decide_binding(self) -> Binding:
         """Return where the Python is; a plugin that decides it runs next to the event loop."""
         if self._tool.late is not None:
             await in_daemon_thread(lambda: self._tool.binding)
@@ -477,26 +475,26 @@ class Invoker:
             case InputRequiredError() if self._call_spec.limits.max_batch is None:
                 raise error
             case DeadlineError():
-                outcome, failure = self._late(error, begun=attempts > 0)
+                outcome, failure = self._deadline_failure(error, begun=attempts > 0)
             case CallDenied(failure=Failure() as failure):
                 outcome, attempts = "denied", 0
             case DomainNotApprovedError() | SuspendedToolError():
                 outcome, failure = "denied", Failure(error.code, hidden(str(error)))
             case NotLoadedError():
-                failure = self._crashed(error)._replace(retry_after_ms=AGAIN_MS)
+                failure = self._crash_failure(error)._replace(retry_after_ms=AGAIN_MS)
             case ToolError():
                 unnamed = fault is not None and error.code == ToolError.CODE
                 failure = Failure(
-                    API_OFFLINE if unnamed else error.code, _short(hidden(str(error)))
+                    API_OFFLINE if unnamed else error.code, _shorten(hidden(str(error)))
                 )
             case AnswerError():
                 failure = Failure("tool_error", hidden(f"{name} ran, but {error}"))
             case _ if is_from_outside(error):
                 raise error
             case Exception() if fault is not None:
-                outcome, failure = self._unreachable(fault, attempts)
+                outcome, failure = self._connection_failure(fault, attempts)
             case _:
-                failure = self._crashed(error)
+                failure = self._crash_failure(error)
                 worded = (one for one in self._call_spec.errors if one.fits(error))
                 if (words := next(worded, None)) is not None:
                     failure = Failure(words.code, words.message)
@@ -511,7 +509,7 @@ class Invoker:
             api_offline=failure.code == API_OFFLINE or _is_off(error, fault),
         )
 
-    def _unreachable(self, fault: BaseException, attempts: int) -> tuple[Outcome, Failure]:
+    def _connection_failure(self, fault: BaseException, attempts: int) -> tuple[Outcome, Failure]:
         """Return the failure of a service that did not answer; the log has the cause."""
         name = self._call_spec.name
         reference = logged(fault, "%s can't reach its service", name)
@@ -519,18 +517,18 @@ class Invoker:
         message = f"{name} could not reach its service in {tried} (reference {reference})."
         if self._call_spec.is_repeatable or was_unsent(fault):
             message = f"{message} It may be called again later."
-            asked_ms = round(asked_wait(fault) * 1000) or None
+            asked_ms = round(retry_after_s(fault) * 1000) or None
             return "failed", Failure(API_OFFLINE, message, retry_after_ms=asked_ms)
         message = f"{message} {_PERHAPS_DONE}"
         if is_late(fault):
             return "unknown", Failure("outcome_unknown", message)
         return "failed", Failure(API_OFFLINE, message)
 
-    def interrupted(self, call: Call, began: float, why: str) -> Result:
+    def interruption(self, call: Call, began: float, why: str) -> Result:
         """Return the Result of a call that began and can't go on; `why` follows the tool's name."""
         return self._settle(DeadlineError(why), call.id, began)
 
-    def _late(self, error: DeadlineError, *, begun: bool) -> tuple[Outcome, Failure]:
+    def _deadline_failure(self, error: DeadlineError, *, begun: bool) -> tuple[Outcome, Failure]:
         call_spec = self._call_spec
         if error.unsent:
             message = (
@@ -549,7 +547,7 @@ class Invoker:
             return "failed", Failure("timeout", f"{within}. It may be called again.")
         return "unknown", Failure("outcome_unknown", f"{within}. {_PERHAPS_DONE}")
 
-    def _crashed(self, error: BaseException) -> Failure:
+    def _crash_failure(self, error: BaseException) -> Failure:
         name = self._call_spec.name
         reference = logged(error, "%s failed", name)
         if isinstance(error, ToolmdError):
@@ -564,7 +562,7 @@ MAX_MESSAGE = 2000
 _PERHAPS_DONE = "It may have taken effect all the same: look before calling it again."
 
 
-def _short(message: str) -> str:
+def _shorten(message: str) -> str:
     """Return a tool's own message, shortened for a model."""
     return message if len(message) <= MAX_MESSAGE else f"{message[: MAX_MESSAGE - 1]}…"
 

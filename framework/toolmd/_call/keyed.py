@@ -118,7 +118,7 @@ def record(store: Store, name: str, result: Result, tool: ToolCallSpec) -> None:
     store.keyed_calls.record(f"confirmation {name}", json.dumps({**kept, "error": error}))
 
 
-def recorded(store: Store, name: str, call: Call) -> Result | None:
+def find_record(store: Store, name: str, call: Call) -> Result | None:
     """Return the result that was stored for a decided call; None where there is none."""
     text = store.keyed_calls.get(f"confirmation {name}")
     if text is None:

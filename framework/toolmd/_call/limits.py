@@ -200,7 +200,7 @@ class CallLimits:
         """Return the wait behind the calls of this process. Raises CallDenied if it is too long."""
         wait = self._last + self._apart * (self._waiting + 1) - self.timing.now()
         if self._waiting >= MAX_WAITING or wait > longest:
-            raise self._too_often(wait)
+            raise self._rate_denial(wait)
         return wait
 
     @asynccontextmanager
@@ -214,7 +214,7 @@ class CallLimits:
                 async with asyncio.timeout(longest):
                     await turn.acquire()
             except TimeoutError:
-                raise self._late_turn() from None
+                raise self._turn_denial() from None
             try:
                 yield
             finally:
@@ -242,7 +242,7 @@ class CallLimits:
                     return
                 wait = wait or self._apart  # A start that was granted too late is dropped.
             if now() + wait > until:
-                raise self._too_often(wait)
+                raise self._rate_denial(wait)
             if notify is not None and wait > NOTICED_S:
                 await notify(wait)
                 notify = None
@@ -263,7 +263,7 @@ class CallLimits:
 
         while (place := await try_once()) is None:
             if self.timing.now() + pause > until:
-                raise self._full(most)
+                raise self._places_denial(most)
             await self.timing.sleep(pause)
             pause = min(pause * 2, LONGEST_S)
         return place
@@ -283,17 +283,17 @@ class CallLimits:
         planned = call.budget
         return self._seconds if planned is None else min(self._seconds, planned.timeout_ms / 1000)
 
-    def _too_often(self, wait: float) -> CallDenied:
+    def _rate_denial(self, wait: float) -> CallDenied:
         ms = max(1, round(wait * 1000))
         message = f"{self._name} was called too often: try again in {ms} ms."
         return deny("rate_limited", message, retry_after_ms=ms)
 
-    def _full(self, most: int) -> CallDenied:
+    def _places_denial(self, most: int) -> CallDenied:
         return deny("rate_limited", f"{most} calls of {self._name} are running: try later.")
 
-    def _late_turn(self) -> CallDenied:
+    def _turn_denial(self) -> CallDenied:
         most = self._limits.max_concurrent
-        return self._too_often(self._apart) if most is None else self._full(most)
+        return self._rate_denial(self._apart) if most is None else self._places_denial(most)
 
 
 async def _notify(name: str, call: Call, on_event: EventListener, wait: float) -> None:

@@ -48,14 +48,14 @@ class Quotas:
         self._zone = ZoneInfo(zone or "UTC")
         names = frozenset(parameter.name for parameter in call_spec.parameters)
 
-        def compiled(text: str) -> Program:
+        def compile_text(text: str) -> Program:
             return compile_expression(text.strip("` "), names)
 
         self._quotas = [
             (
                 quota,
-                [(key, compiled(key) if key[0] == "`" else None) for key in quota.per],
-                compiled(quota.when) if quota.when else None,
+                [(key, compile_text(key) if key[0] == "`" else None) for key in quota.per],
+                compile_text(quota.when) if quota.when else None,
             )
             for quota in call_spec.limits.quotas
         ]
@@ -85,7 +85,7 @@ class Quotas:
         claim = Claim(hashed, quota, Decimal(str(needs)), self._zone, secrets.token_hex(8))
         full = await self._ask("quota", lambda: self._store.limits.look([claim], self._clock()))
         if full is not None:
-            raise self._denied(full, [claim])
+            raise self._denial(full, [claim])
         return claim
 
     async def look(self, call: Call, arguments: Mapping[str, Any]) -> None:
@@ -94,7 +94,7 @@ class Quotas:
         key = call.key or ""
         full = await self._ask("quota", lambda: self._store.limits.look(claims, self._clock(), key))
         if full is not None:
-            raise self._denied(full, claims)
+            raise self._denial(full, claims)
 
     async def claim(self, call: Call, arguments: Mapping[str, Any]) -> Sequence[Claim]:
         """Count a call that starts now, in all quotas together. Raises CallDenied."""
@@ -104,7 +104,7 @@ class Quotas:
             "quota", lambda: self._store.limits.claim(self._tool, claims, self._clock(), key)
         )
         if full is not None:
-            raise self._denied(full, claims)
+            raise self._denial(full, claims)
         return claims
 
     async def give_back(self, call: Call, claims: Sequence[Claim]) -> None:
@@ -158,7 +158,7 @@ class Quotas:
             raise deny("context_required", message)
         return fact
 
-    def _denied(self, full: Full, claims: Sequence[Claim]) -> CallDenied:
+    def _denial(self, full: Full, claims: Sequence[Claim]) -> CallDenied:
         quota, needs = claims[full.number].quota, claims[full.number].needs
         if quota.of:
             when = _TIMES.get(quota.window, quota.time)

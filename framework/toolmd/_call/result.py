@@ -185,7 +185,7 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
         fit = lambda _: False  # noqa: E731 - no value fits
 
     def answer(value: Any, call_id: str | None, began: float) -> Result:
-        text, parts, left_out, repair = _written(value)
+        text, parts, left_out, repair = _write_value(value)
         message, source, notes = _NOTHING
         if not any_object or type(value) is not dict or "message" in value or "source" in value:
             data = from_json(text)
@@ -209,7 +209,7 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
 _ASIDE = ("message", "source")
 
 
-class _Written(NamedTuple):
+class _JsonText(NamedTuple):
     text: bytes
     parts: Mapping[int, File] = NO_PARTS
     left_out: tuple[str, ...] = ()
@@ -217,7 +217,7 @@ class _Written(NamedTuple):
     repair: _Repair | None = None
 
 
-def _written(value: Any) -> _Written:
+def _write_value(value: Any) -> _JsonText:
     """Return a value as JSON, with its content parts and the repairs."""
     parts, left_out, text = NO_PARTS, tuple[str, ...](), b""
     if isinstance(value, Iterator):
@@ -226,7 +226,7 @@ def _written(value: Any) -> _Written:
         text = _ANY.to_json(value)
     except _UNWRITABLE:
         # Only a value that can't be written may have parts.
-        if (found := lifted(value)) is not None:
+        if (found := lift_parts(value)) is not None:
             value, parts, left_out = found
     else:
         written = len(text)
@@ -234,11 +234,11 @@ def _written(value: Any) -> _Written:
             text = _ANY.to_json(from_json(text))
         # A null may stand in place of NaN.
         if len(text) == written and b"null" not in text:
-            return _Written(text)
+            return _JsonText(text)
     repair = _Repair(is_written=bool(text))
     repaired = repair.of(value, "data")
     text = text or _ANY.to_json(repaired)
-    return _Written(text, parts, left_out, repair if repair.paths else None)
+    return _JsonText(text, parts, left_out, repair if repair.paths else None)
 
 
 def _mismatch(data: Any, returns: Schema) -> tuple[str, ...]:
@@ -259,7 +259,7 @@ def _message_and_source(data: Any) -> tuple[str, dict[str, str] | None]:
     return message if isinstance(message, str) else "", source or None
 
 
-class Lifted(NamedTuple):
+class WithoutParts(NamedTuple):
     """A value without its content parts."""
 
     value: Any
@@ -270,7 +270,7 @@ class Lifted(NamedTuple):
     """Which parts were left out."""
 
 
-def lifted(value: Any) -> Lifted | None:
+def lift_parts(value: Any) -> WithoutParts | None:
     """Return a value without its content parts; None if it has none in lists and objects."""
     found: list[File] = []
     value = _lift(value, found, 0)
@@ -286,7 +286,7 @@ def lifted(value: Any) -> Lifted | None:
             kept[number] = part
     if (more := len(found) - len(kept) - len(notes)) > 0:
         notes.append(f"{more} content parts are left out: a result has at most {MAX_PARTS}.")
-    return Lifted(value, kept, tuple(notes))
+    return WithoutParts(value, kept, tuple(notes))
 
 
 def _lift(value: Any, found: list[File], depth: int) -> Any:

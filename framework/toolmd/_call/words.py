@@ -237,7 +237,7 @@ class UserWords:
         if caller.conversation is None or not await self._needs_words(call.tool):
             return call
         try:
-            earlier = await self._ask(lambda: self._heard(caller, call.reply, add=not call.dry_run))
+            earlier = await self._ask(lambda: self._hear(caller, call.reply, add=not call.dry_run))
         except Exception as error:  # noqa: BLE001 - an exception in a check denies
             raise guard_failed(call.tool, "intent", error) from None
         return call._replace(caller=caller._replace(earlier=earlier))
@@ -296,7 +296,7 @@ class UserWords:
                 return found
         return None
 
-    def _heard(self, caller: Caller, reply: str | None, *, add: bool) -> tuple[str, ...]:
+    def _hear(self, caller: Caller, reply: str | None, *, add: bool) -> tuple[str, ...]:
         conversation = caller.conversation
         assert conversation is not None
         if caller.message and add:

@@ -249,7 +249,7 @@ class Engine(Process):
             if run.result is not None:
                 return run.result
             if run.state == "stuck":
-                return stuck(run_id)
+                return stuck_result(run_id)
             if run.state in PARKED:
                 result = await self._wait_for(run, ask, watch)
             elif run.state == "ready" and self._is_open:
@@ -281,14 +281,14 @@ class Engine(Process):
         if one is None:
             await asyncio.sleep(LOOK_S)  # It was answered in between.
             return None
-        answer = None if ask is None or not one.question.asks else await self._asked(one, ask)
+        answer = None if ask is None or not one.question.asks else await self._ask_person(one, ask)
         if answer is not None:
             return (await self._settle(run, one.question.key, answer, watch))[1]
         still = await self._read(run.id)
         self._set_alarm()
         return one.question.as_result() if still.state in PARKED else None
 
-    async def _asked(self, one: StoredQuestion, ask: Ask) -> Answer | None:
+    async def _ask_person(self, one: StoredQuestion, ask: Ask) -> Answer | None:
         """Return the person's answer, or that time is up; None where an answer came elsewhere."""
         question = one.question
         asking = asyncio.ensure_future(ask(question))
@@ -441,12 +441,12 @@ class Engine(Process):
             journal.lost = journal.lost or error
         except Exception as error:  # noqa: BLE001 - the run's result reports it
             if journal.lost is None:
-                return _broken(run_id, error)
+                return _broken_result(run_id, error)
         if journal.lost is None:
             return result
         if self.keeps or isinstance(journal.lost, LostRunError):
             return None
-        return _broken(run_id, journal.lost)
+        return _broken_result(run_id, journal.lost)
 
     async def _park(self, order: Order, parked: ParkedError, journal: RunJournal) -> None:
         for question in parked.questions:
@@ -577,7 +577,7 @@ class Engine(Process):
                 )
 
 
-def stuck(run_id: str) -> SkillResult:
+def stuck_result(run_id: str) -> SkillResult:
     """Return the result of a run that resumes only on request."""
     message = (
         f"the process of run {run_id} ended {MAX_TRIES} times without a further step; see what ends"
@@ -586,7 +586,7 @@ def stuck(run_id: str) -> SkillResult:
     return replace(SkillResult.failed("stuck", message), run_id=run_id)
 
 
-def _broken(run_id: str, error: BaseException) -> SkillResult:
+def _broken_result(run_id: str, error: BaseException) -> SkillResult:
     """Return the result of a run that raised an error, which is logged."""
     reference = logged(error, "run %s broke", run_id)
     message = f"the run raised an error; its log reference is {reference}."

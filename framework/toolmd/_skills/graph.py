@@ -225,7 +225,7 @@ def step_id(key: str) -> str:
     return key.split(":", 1)[0].split("[", 1)[0]
 
 
-def taken(chart: Chart, states: Mapping[str, StepState]) -> frozenset[Arrow]:
+def arrows_taken(chart: Chart, states: Mapping[str, StepState]) -> frozenset[Arrow]:
     """Return the arrows that a run took.
 
     A path to another section was taken if the run reached the section but not the next step.
@@ -252,11 +252,11 @@ def mermaid(chart: Chart, states: Mapping[str, StepState] | None = None) -> str:
     known = states or {}
     lines = ["flowchart TD"]
     for column, title in enumerate(chart.sections):
-        lines.append(f'  subgraph c{column}["{_escaped(title)}"]')
+        lines.append(f'  subgraph c{column}["{_escape(title)}"]')
         lines += [f"    {_box(b, known.get(b.key))}" for b in chart.boxes if b.column == column]
         lines.append("  end")
     for arrow in chart.arrows:
-        label = f"|{_escaped(arrow.label)}|" if arrow.label else ""
+        label = f"|{_escape(arrow.label)}|" if arrow.label else ""
         lines.append(f"  {arrow.start} -->{label} {arrow.end}")
     for state, look in _LOOKS.items():
         names = [box.name for box in chart.boxes if known.get(box.key) == state]
@@ -269,11 +269,11 @@ def _box(box: Box, state: StepState | None) -> str:
     opening, closing = _SHAPES.get(box.kind, ("[", "]"))
     title = f"{box.number}. {box.title}" + (f" ({WORDS[state]})" if state else "")
     rows = (title, *(f"{line.word} {line.text}" for line in box.lines))
-    text = "<br/>".join(_escaped(row) for row in rows)
+    text = "<br/>".join(_escape(row) for row in rows)
     return f'{box.name}{opening}"{text}"{closing}'
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return "".join(_ENTITIES.get(letter, letter) for letter in text)
 
 
@@ -332,7 +332,7 @@ def svg(
         for box in (box for box in chart.boxes if box.column == column):
             places[box.name] = place = _place(box, top)
             top += place.height + GAP
-    took = taken(chart, known)
+    took = arrows_taken(chart, known)
     edges = [*_edges(chart, places, took)]
     lanes = sum(places[a.start].box.column != places[a.end].box.column for a in chart.arrows)
     width = 2 * MARGIN + WIDTH + (LABEL + LANE * lanes if lanes else 0)

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from toolmd._skills.call import DeclinedError, End, InsteadError, StepError
-from toolmd._skills.journal import CancelledRunError, Executor, Journal, ParkedError, loaded
-from toolmd._skills.plan import lacking
+from toolmd._skills.journal import CancelledRunError, Executor, Journal, ParkedError, load
+from toolmd._skills.plan import find_lack
 from toolmd._skills.run import Run, ToolCall, Undo
 from toolmd._skills.text import sentence
 from toolmd._types.result import Failure, Result, SkillResult
@@ -77,7 +77,7 @@ async def _run_skill(run: Run, around: Run | None) -> SkillResult:
             if around is not None:
                 around.undos.extend(ready.undos)
             elif result.code == "cancelled":
-                message = " ".join([sentence(result.message), *ready.staying()])
+                message = " ".join([sentence(result.message), *ready.report_staying()])
                 result = replace(result, message=message)
             return result
         end = await ready.sections()
@@ -99,7 +99,7 @@ async def _run_skill(run: Run, around: Run | None) -> SkillResult:
     if around is not None:
         around.undos.extend(ready.undos)
     elif end.code == "cancelled":
-        left += ready.staying()
+        left += ready.report_staying()
     message = " ".join([sentence(end.message), *left]) if left else end.message
     why = end.error or end.message
     return SkillResult(success=False, message=message, error=why, code=end.code)
@@ -123,7 +123,7 @@ def _admit(run: Run) -> Run | SkillResult:
             return SkillResult.failed("context_required", message)
     if supplied:
         caller = caller._replace(context={**caller.context, **supplied})
-    if (denied := lacking(spec, run.order.plan, caller)) is not None:
+    if (denied := find_lack(spec, run.order.plan, caller)) is not None:
         return denied
     if run.secrets is not None:
         run.secrets.learn(inputs, spec.parameters)
@@ -158,7 +158,7 @@ async def _execute(run: Run) -> SkillResult:
     spec, calls = run.spec, _Calls(run)
     call = run.call(spec.name, run.names, f"{run.prefix}{spec.name}")
     try:
-        value = await loaded(
+        value = await load(
             run.journal, call.key or "", lambda: run.executor.python(call, calls.through)
         )
     except ToolError as error:
@@ -255,7 +255,10 @@ class _Calls:
             return {"name": name, "arguments": dict(arguments)}
 
         recorded = await self._run.perform(f"{self._run.key(step)}:call", describe)
-        was, now = _shown(recorded["name"], recorded["arguments"]), _shown(name, arguments)
+        was, now = (
+            _describe_call(recorded["name"], recorded["arguments"]),
+            _describe_call(name, arguments),
+        )
         if was != now:
             message = (
                 f"call {step.id} was {was} and is now {now}: when a run resumes, the Python of "
@@ -266,7 +269,7 @@ class _Calls:
             raise self.strayed
 
 
-def _shown(name: str, arguments: Mapping[str, Any]) -> str:
+def _describe_call(name: str, arguments: Mapping[str, Any]) -> str:
     """Return a call as text that is the same for the same arguments as JSON."""
     return (
         f"{name}({json.dumps(to_jsonable_python(arguments), sort_keys=True, ensure_ascii=False)})"

@@ -63,7 +63,7 @@ class Journal:
         """Return whether the effect is recorded."""
         return key in self.entries
 
-    def begun(self, place: str) -> bool:
+    def has_begun(self, place: str) -> bool:
         """Return whether anything is recorded below a place, such as an item of a loop."""
         return any(key.startswith(f"{place}:") for key in self.entries)
 
@@ -123,7 +123,7 @@ class Journal:
         self.listener(event)
 
 
-async def loaded(journal: Journal, key: str, work: Callable[[], Awaitable[T]]) -> T:
+async def load(journal: Journal, key: str, work: Callable[[], Awaitable[T]]) -> T:
     """Do work that imports Python; where that comes late, do it again if the run may wait."""
     for tried in itertools.count():
         try:

@@ -52,7 +52,7 @@ _USER, _ROLE = "", "*"
 """The needs of a user and of a role, among the names of facts."""
 
 
-def lacking(spec: SkillSpec, plan: Plan, caller: Caller) -> SkillResult | None:
+def find_lack(spec: SkillSpec, plan: Plan, caller: Caller) -> SkillResult | None:
     """Return the denial of a run with a tool that needs what the caller lacks: user, fact or role.
 
     A step that may be skipped counts, and so does an Undo: it could not run when it must.

@@ -51,7 +51,7 @@ def _end_open(events: Iterable[RunEvent], view: RunView) -> list[RunEvent]:
     return [event._replace(kind="failed", text=view.result.message) for event in still.values()]
 
 
-def listed(view: RunView, order: Order) -> RunView:
+def without_steps(view: RunView, order: Order) -> RunView:
     """Return a view of a run without its steps and without Sensitive values.
 
     The calls that tell which parts of the result are Sensitive are not read: its data is hidden.

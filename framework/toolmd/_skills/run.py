@@ -332,7 +332,7 @@ class Run(RunNames):
                 undo.run.tell("undone", undo.step, undo.tool)
         return left
 
-    def staying(self) -> list[str]:
+    def report_staying(self) -> list[str]:
         """Report the effects that stay as their steps have no Undo; return a sentence for each."""
         places: dict[tuple[str, str], list[Undo]] = {}
         for one in self.undos:
@@ -481,7 +481,7 @@ class ToolCall:
             try:
                 record = await run.perform(key, effect, uncertain)
             except CancelledRunError:
-                if uncertain is not None and run.journal.begun(key):
+                if uncertain is not None and run.journal.has_begun(key):
                     where = f"step {key.partition(f':{self.tool}')[0]} ({self.step.title})"
                     doubt = f"{self.tool} may have taken effect, and is not undone"
                     run.doubts.append(sentence(f"Not known: {where}: {doubt}"))
@@ -662,7 +662,7 @@ class _Loop:
             self._next += 1
             # An item that an earlier attempt began may have an effect to undo.
             stops = self._halted or self._cancelled
-            if stops and not self._run.journal.begun(self._key(index)):
+            if stops and not self._run.journal.has_begun(self._key(index)):
                 continue
             try:
                 self._results[index] = value = await self._item(index)

@@ -137,7 +137,7 @@ class RunStore:
                 " owner, tried, cancelled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"
                 " ON CONFLICT DO NOTHING",
                 order.id, order.plan.skill.name, digest, json.dumps(order.inputs),
-                _written(order.caller), order.confidence, began.isoformat(), state, owner,
+                _to_json(order.caller), order.confidence, began.isoformat(), state, owner,
             )  # fmt: skip
             if new and start is not None:
                 _ask(tx, [start], now)
@@ -211,7 +211,7 @@ class RunStore:
             first = tx.change(
                 "UPDATE question SET answer = ?, answered = ? WHERE run = ? AND key = ?"
                 " AND answer IS NULL AND (? OR expires IS NULL OR expires > ?)",
-                _written(answer), now.isoformat(), run_id, key, answer.late, now.timestamp(),
+                _to_json(answer), now.isoformat(), run_id, key, answer.late, now.timestamp(),
             )  # fmt: skip
             woken = bool(first) and _wake(tx, run_id, *PARKED)
             return bool(first), woken and owner is not None and _claim(tx, run_id, owner)
@@ -253,7 +253,7 @@ class RunStore:
             ended_here = tx.change(
                 "UPDATE run SET result = ?, ended = ?, state = 'ended', owner = NULL"
                 " WHERE id = ? AND owner = ? AND result IS NULL",
-                _written(result), now.isoformat(), run_id, owner,
+                _to_json(result), now.isoformat(), run_id, owner,
             )  # fmt: skip
             if ended_here:
                 _close_questions(tx, run_id)
@@ -458,7 +458,7 @@ def _ask(tx: Transaction, questions: Sequence[Question], now: float) -> None:
         "INSERT INTO question (run, key, question, opened, expires) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT DO NOTHING",
         [
-            (one.run_id, one.key, _written(one), now, None if ends is None else ends.timestamp())
+            (one.run_id, one.key, _to_json(one), now, None if ends is None else ends.timestamp())
             for one, ends in rows
         ],
     )
@@ -494,7 +494,7 @@ def _plan(text: str) -> Plan:
     return Plan.model_validate_json(text)
 
 
-def _written(value: Question | Answer | Caller | SkillResult) -> str:
+def _to_json(value: Question | Answer | Caller | SkillResult) -> str:
     """Return a question, an answer, a caller or a result as JSON text."""
     if isinstance(value, SkillResult):
         return json.dumps({**value.to_dict(), "code": value.code})

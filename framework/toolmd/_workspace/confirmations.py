@@ -150,7 +150,7 @@ class Confirmations:
         one = await self.get(confirmation_id, user=user)
         if one is None or one.state in UNDECIDED or "/" in one.id:
             return None
-        return await (await self._project.dispatcher()).confirmations.recorded(one)
+        return await (await self._project.dispatcher()).confirmations.find_result(one)
 
     async def decide(
         self,
@@ -341,7 +341,7 @@ class Crises:
             UnreachableError: The store can't be used.
         """
         caller = Caller(user, message=message, conversation=conversation)
-        return await (await self._project.dispatcher()).crisis.heard(caller)
+        return await (await self._project.dispatcher()).crisis.hear(caller)
 
     async def clear(self, conversation: str, *, user: str | None = None) -> None:
         """Clear the flag of a conversation, after a person has looked after it.
@@ -398,16 +398,16 @@ class StoreChanges:
         calls, at = dispatcher.confirmations, dispatcher.clock()
         now = await off_loop(lambda: {one.id: _Waiting.of(one, at) for one in calls.pending()})
         before, self._pending = self._pending, now
-        changes = [_told(one, "pending", now[one]) for one in now.keys() - before.keys()]
-        changes += [_told(one, "closed", before[one]) for one in before.keys() - now.keys()]
+        changes = [_event(one, "pending", now[one]) for one in now.keys() - before.keys()]
+        changes += [_event(one, "closed", before[one]) for one in before.keys() - now.keys()]
         changes += [
-            _told(one, "escalated", now[one])
+            _event(one, "escalated", now[one])
             for one in now.keys() & before.keys()
             if before[one].grew_to(now[one])
         ]
-        return changes + await off_loop(self._changed_runs)
+        return changes + await off_loop(self._run_changes)
 
-    def _changed_runs(self) -> list[StoreChange]:
+    def _run_changes(self) -> list[StoreChange]:
         # A project of tools alone opens no store of runs.
         if not self._project.live.registry.skills or not (runs := self._of_runs()).keeps:
             return []
@@ -440,5 +440,5 @@ class _Waiting(NamedTuple):
         return cls(one.tool, one.call.caller.user, frozenset(roles))
 
 
-def _told(confirmation_id: str, state: str, of: _Waiting) -> StoreChange:
+def _event(confirmation_id: str, state: str, of: _Waiting) -> StoreChange:
     return "pending", {"id": confirmation_id, "state": state, "tool": of.tool}, of.user

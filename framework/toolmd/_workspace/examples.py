@@ -39,7 +39,7 @@ _PENDING = {"confirmation_required": "confirm", "review_required": "review"}
 How = Literal["validated", "called", "unread"]
 
 
-class Tried(NamedTuple):
+class TrialResult(NamedTuple):
     """The outcome of one example."""
 
     tool: str
@@ -58,7 +58,7 @@ class Tried(NamedTuple):
 def try_examples(
     folder: Path | None,
     names: Sequence[str] = (),
-) -> tuple[Tried, ...]:
+) -> tuple[TrialResult, ...]:
     """Try the examples of these tools of a project, or of all; raises NotFoundError.
 
     An example without Result or Error passes through all checks and does not run; what a Given
@@ -84,18 +84,18 @@ class _Trial:
         overrides = {"state": str(self._scratch / state), "store": MEMORY}
         return Workspace.open(self._folder, overrides=overrides)
 
-    def results(self, workspace: Workspace, names: Sequence[str]) -> Iterator[Tried]:
+    def results(self, workspace: Workspace, names: Sequence[str]) -> Iterator[TrialResult]:
         if not names:
-            yield from _unread_files(workspace)
-        for bound in _chosen(workspace, names):
-            yield from _unread_examples(bound)
+            yield from _report_unread_files(workspace)
+        for bound in _choose(workspace, names):
+            yield from _report_unread_examples(bound)
             for example in bound.spec.examples:
                 how, why = self._try(workspace, bound, example)
-                yield Tried(bound.name, example.title, not why, how, why)
+                yield TrialResult(bound.name, example.title, not why, how, why)
 
     def _try(self, workspace: Workspace, bound: BoundTool, example: Example) -> tuple[How, str]:
         """Return how an example was tried, and why it failed; empty where it passed."""
-        caller, expected = _ideal(bound.spec, example), example.error
+        caller, expected = _ideal_caller(bound.spec, example), example.error
         result = _dry(workspace, bound.name, example, caller)
         if expected is not None and expected in _LEFT_OUT and _code(result) != expected:
             result = _dry(workspace, bound.name, example, {**caller, **_LEFT_OUT[expected]})
@@ -103,11 +103,11 @@ class _Trial:
             return "validated", ""  # What its Given reads is not here.
         is_remote = bound.binding.kind == "remote"
         if result.outcome == "denied" or expected in _PENDING:
-            return "validated", _other(example, result)
+            return "validated", _difference(example, result)
         if is_remote or (expected is None and not example.has_result):
             return "validated", ""
-        why = _other(example, self._run(bound.name, example, caller))
-        if why and expected is not None and (stopped_by := _stopped_by(result)):
+        why = _difference(example, self._run(bound.name, example, caller))
+        if why and expected is not None and (stopped_by := _waiting_error(result)):
             why += f"; it waits for a person, which the error {stopped_by} expects"
         return "called", why
 
@@ -130,7 +130,7 @@ def _send_nothing() -> Implementation:
     raise ToolError("A test of examples calls no server and no service. Nothing was sent.")
 
 
-def _chosen(workspace: Workspace, names: Sequence[str]) -> Iterator[BoundTool]:
+def _choose(workspace: Workspace, names: Sequence[str]) -> Iterator[BoundTool]:
     if not names:
         yield from workspace.tools.values()
     for name in names:
@@ -139,29 +139,29 @@ def _chosen(workspace: Workspace, names: Sequence[str]) -> Iterator[BoundTool]:
         yield workspace.tools[known_name(name, workspace.registry, "tool")]
 
 
-def _unread_files(workspace: Workspace) -> Iterator[Tried]:
+def _report_unread_files(workspace: Workspace) -> Iterator[TrialResult]:
     """Return each file that has errors: what does not load can't be tried."""
     for path in dict.fromkeys(
         d.span.path
         for d in workspace.registry.diagnostics
         if d.severity is Severity.ERROR and d.span.path.endswith(".tool.md")
     ):
-        yield _unread(path, f"the file has errors: toolmd check {path}")
+        yield _report_unread(path, f"the file has errors: toolmd check {path}")
 
 
-def _unread_examples(bound: BoundTool) -> Iterator[Tried]:
+def _report_unread_examples(bound: BoundTool) -> Iterator[TrialResult]:
     """Return what looks like an example and could not be read, so that it is in no spec."""
     titles = [f"'{example.title}'" for example in bound.spec.examples]
     for found in bound.diagnostics:
         if found.code is Code.INVALID_EXAMPLE and not any(t in found.message for t in titles):
-            yield _unread(bound.name, f"{found.span}: {found.message}")
+            yield _report_unread(bound.name, f"{found.span}: {found.message}")
 
 
-def _unread(tool: str, why: str) -> Tried:
-    return Tried(tool, "", passed=False, how="unread", message=why)
+def _report_unread(tool: str, why: str) -> TrialResult:
+    return TrialResult(tool, "", passed=False, how="unread", message=why)
 
 
-def _ideal(spec: ToolSpec, example: Example) -> dict[str, Any]:
+def _ideal_caller(spec: ToolSpec, example: Example) -> dict[str, Any]:
     """Return a caller whom only the arguments check could deny."""
     given = example.arguments
     keywords = [language_and_word(keyword)[1] for keyword in spec.safety.intent_keywords]
@@ -171,11 +171,11 @@ def _ideal(spec: ToolSpec, example: Example) -> dict[str, Any]:
         "message": " ".join(words),
         "user": SOMEBODY,
         "roles": spec.allowed_roles,
-        "context": {fact: _named(fact, given) for fact in spec.requires_context},
+        "context": {fact: _fact_of(fact, given) for fact in spec.requires_context},
     }
 
 
-def _named(fact: str, given: Mapping[str, Any]) -> str:
+def _fact_of(fact: str, given: Mapping[str, Any]) -> str:
     """Return the fact as the arguments name it: `patient_id`, `patientId` or `patient`."""
     keys = (f"{fact}_id", f"{fact}Id", fact)
     return next((given[key] for key in keys if isinstance(given.get(key), str)), SOMEBODY)
@@ -189,23 +189,23 @@ def _code(result: Result) -> str:
     return result.error.code if result.error is not None else ""
 
 
-def _stopped_by(result: Result) -> str:
+def _waiting_error(result: Result) -> str:
     """Return the expected error of a pending call; empty if the call is not pending."""
     return next((error for error, outcome in _PENDING.items() if outcome == result.outcome), "")
 
 
-def _other(example: Example, result: Result) -> str:
+def _difference(example: Example, result: Result) -> str:
     """Report how the result is not the one that the example expects; nothing where it is."""
     expected = example.error
     if expected is not None:
         is_expected = _code(result) == expected or result.outcome == _PENDING.get(expected)
-        return "" if is_expected else f"expected the error {expected}, got {_told(result)}"
+        return "" if is_expected else f"expected the error {expected}, got {_describe(result)}"
     if not result.success:
-        return _told(result)
+        return _describe(result)
     data = result.data
     if _same(example.result, data) or (data is not None and example.result == result.message != ""):
         return ""
-    return f"expected {_short(example.result)}, got {_short(data)}"
+    return f"expected {_shorten(example.result)}, got {_shorten(data)}"
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -219,16 +219,16 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _told(result: Result) -> str:
+def _describe(result: Result) -> str:
     if result.error is not None:
         return f"{result.error.code}: {result.error.message}"
     if result.outcome == "allowed":
         return "none: the call may run"
-    if stopped_by := _stopped_by(result):
+    if stopped_by := _waiting_error(result):
         return stopped_by
-    return f"{result.outcome} with {_short(result.data)}"
+    return f"{result.outcome} with {_shorten(result.data)}"
 
 
-def _short(value: Any) -> str:
+def _shorten(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

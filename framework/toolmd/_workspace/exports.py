@@ -21,21 +21,21 @@ def export_from(live: Live, target: str, names: Sequence[str], *, skills: bool) 
     if row is not None and row.form == "files":
         from toolmd._workspace.skill_folders import add_folders
 
-        exported = _made(live, target, names, skills=skills)
+        exported = _export(live, target, names, skills=skills)
         return add_folders(exported, live.registry.skills, live.settings.root)
     if names or row is None:
-        return _made(live, target, names, skills=skills)
+        return _export(live, target, names, skills=skills)
     # A snapshot never changes, so the view of all of it is made once.
     key = (target, skills, live.keeper.is_open())
     if (made := live.exports.get(key)) is None:
-        made = live.exports[key] = _made(live, target, (), skills=skills)
+        made = live.exports[key] = _export(live, target, (), skills=skills)
     items = made.items
     if isinstance(items, str):
         return made
     return replace(made, items=[*map(dict, items)] if isinstance(items, list) else dict(items))
 
 
-def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
+def _export(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exported:
     from toolmd._export.targets import export, find_target
 
     registry = live.registry
@@ -43,15 +43,15 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     chosen = [*dict.fromkeys(known_name(name, registry, "tool or skill") for name in names)]
     row = find_target(target)
     every = live.for_models() if row is None or row.for_models else registry.tools
-    tools = _chosen(every, chosen, named=bool(names))
-    taken = _chosen(registry.skills, chosen, named=bool(names)) if skills else []
+    tools = _choose(every, chosen, named=bool(names))
+    taken = _choose(registry.skills, chosen, named=bool(names)) if skills else []
     tool_specs = [bound.spec for bound in tools]
     whole = row is not None and row.prose_skills
     skill_specs = [bound.spec for bound in taken if whole or is_for_models(bound)]
     if row is None:
         writer, _, problems = offered(live.snapshot.plugins, "toolmd_exporters", target)
         if writer is not None:
-            return _written(target, writer, tool_specs, skill_specs)
+            return _write_by_plugin(target, writer, tool_specs, skill_specs)
         if problems:
             raise ToolmdError(f"no export {target!r} is known, and {'; '.join(problems)}")
     return export(
@@ -59,7 +59,7 @@ def _made(live: Live, target: str, names: Sequence[str], *, skills: bool) -> Exp
     )
 
 
-def _written(
+def _write_by_plugin(
     target: str, writer: Offered, tools: Sequence[AnySpec], skills: Sequence[AnySpec]
 ) -> Exported:
     try:
@@ -91,5 +91,5 @@ def _asks_confidence(live: Live, spec: AnySpec) -> bool:
     )
 
 
-def _chosen(bound: Mapping[str, Any], names: Iterable[str], *, named: bool) -> list[Any]:
+def _choose(bound: Mapping[str, Any], names: Iterable[str], *, named: bool) -> list[Any]:
     return [bound[name] for name in names if name in bound] if named else list(bound.values())

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from toolmd._call import Dispatcher
     from toolmd._call.audit.log import AuditLog
     from toolmd._export.exported import Exported
-    from toolmd._workspace.kept import Keeper
+    from toolmd._workspace.model_results import Keeper
 
 OVERLAP_S = 0.25
 """How long one import is waited for before the next begins beside it, in seconds."""
@@ -191,7 +191,7 @@ class Live:
     @cached_property
     def keeper(self) -> "Keeper":
         """The results that models read only in part, and the tool that reads the rest."""
-        from toolmd._workspace.kept import Keeper
+        from toolmd._workspace.model_results import Keeper
 
         return Keeper(self.registry, self.settings, self._logs.store, self._epoch)
 

@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from toolmd._call import Dispatcher
-from toolmd._call.crisis import flagged
+from toolmd._call.crisis import with_flag
 from toolmd._call.cut import arrays_of
 from toolmd._call.result import write
 from toolmd._dialect import parse_reply, render_denial, render_results
@@ -18,7 +18,7 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.turn import Turn
 from toolmd._workspace.live import Live
 from toolmd._workspace.names import Names
-from toolmd._workspace.runs import Runs, crashed
+from toolmd._workspace.runs import Runs, crash_result
 from toolmd.errors import MalformedReplyError, NotFoundError, logged
 
 
@@ -71,15 +71,15 @@ class Replies:
         spoken = parsed.dialect if parsed.dialect in self._dialects else dialect
         host: dict[str, Any] = {"caller": caller, "dry_run": dry_run, "key": None, "depth": 0}
         host["reply"] = secrets.token_hex(8)
-        calls = [self._named(call._replace(**host)) for call in parsed.calls]
+        calls = [self._by_own_name(call._replace(**host)) for call in parsed.calls]
         # Before any call runs: a crisis in one of them holds the others, too.
         if len(calls) > 1 and any([await dispatcher.escalates(call) for call in calls]):
-            calls = list(map(flagged, calls))
+            calls = list(map(with_flag, calls))
         if any(call.budget for call in calls):
             results = await self._take_in_order(calls, on_event)
         else:
             taken = await asyncio.gather(*(self._take(call, on_event) for call in calls))
-            results = [await self._keeper.shown(result, caller.user) for result in taken]
+            results = [await self._keeper.show(result, caller.user) for result in taken]
         asked = (result.waiting or (result.confirmation,) for result in results)
         found = (one for some in asked for one in some if one is not None)
         # Identical calls wait for one confirmation.
@@ -93,10 +93,10 @@ class Replies:
         if isinstance(given, str | bytes) and len(given) > MAX_BYTES:
             told = f"the arguments of {call.tool} are over {MAX_BYTES // 1024} KiB"
             return await self._dispatcher.deny(call, "malformed_call", told)
-        result = await self._take(self._named(call), on_event, once=call.id is not None)
-        return await self._keeper.shown(result, call.caller.user)
+        result = await self._take(self._by_own_name(call), on_event, once=call.id is not None)
+        return await self._keeper.show(result, call.caller.user)
 
-    def _named(self, call: Call) -> Call:
+    def _by_own_name(self, call: Call) -> Call:
         """Return a call under the tool's own name."""
         called = self._names.find(call.tool)
         return call if called is None else call._replace(tool=called.name)
@@ -120,7 +120,7 @@ class Replies:
         except NotFoundError:
             raise
         except Exception as error:  # noqa: BLE001 - one call's failure must not cancel another's
-            return await self._dispatcher.finish_run(call, crashed(call, error))
+            return await self._dispatcher.finish_run(call, crash_result(call, error))
 
     async def _take_in_order(
         self, calls: Sequence[Call], on_event: EventListener | None
@@ -137,7 +137,7 @@ class Replies:
                 result = await self._dispatcher.deny(call, "budget_exhausted", told)
             else:
                 taken = await self._take(call._replace(budget=left), on_event)
-                result = await self._keeper.shown(taken._replace(budget=left), call.caller.user)
+                result = await self._keeper.show(taken._replace(budget=left), call.caller.user)
                 if result.data is not None:
                     rows -= sum(map(len, arrays_of(result.data).values()))
                     size -= len(write(result.data))

@@ -36,7 +36,7 @@ class Results:
             The result itself if it is small, else the fields of To Model, cut to the setting
             `results.max_bytes`, with the `handle` under which the whole is kept for 24 hours.
         """
-        return await self._project.live.keeper.shown(result, user)
+        return await self._project.live.keeper.show(result, user)
 
     async def read(self, handle: str, *, user: str | None = None) -> Any:
         """Return the whole value that is kept under a handle.

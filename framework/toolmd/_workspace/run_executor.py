@@ -9,7 +9,7 @@ from toolmd._call import CallContext, Dispatcher, in_daemon_thread, start
 from toolmd._call.threads import is_from_outside
 from toolmd._load.weakening import tightened
 from toolmd._skills.interpreter import interpret
-from toolmd._skills.journal import CancelledRunError, Journal, LostRunError, Through, loaded
+from toolmd._skills.journal import CancelledRunError, Journal, LostRunError, Through, load
 from toolmd._types.call import Call
 from toolmd._types.registry import Bound, BoundTool
 from toolmd._types.result import EventListener, Result, SkillResult
@@ -29,7 +29,7 @@ async def execute(current: Callable[[], Live], order: Order, journal: Journal) -
     live = current()
     try:
         resume = partial(asyncio.to_thread, _resume, order, live)
-        live, order = await loaded(journal, "python", resume)
+        live, order = await load(journal, "python", resume)
     except ImplementationError as error:
         try:
             answer = await journal.answer(_python_gone(order, error))

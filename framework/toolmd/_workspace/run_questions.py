@@ -157,7 +157,7 @@ def waits(call: Call, ended: SkillResult, pending: tuple[Confirmation, ...]) -> 
     return result._replace(outcome=first.kind, message=message, confirmation=first, waiting=waiting)
 
 
-def asking(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer | None]]:
+def ask_through(ask: Asker, by: str | None) -> Callable[[Question], Awaitable[Answer | None]]:
     """Return a coroutine function that asks a person through the host's `ask`.
 
     It asks the run's own user, so a review stays open for somebody else. A question that needs the

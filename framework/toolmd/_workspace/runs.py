@@ -16,7 +16,7 @@ from toolmd._call.denial import CallDenied
 from toolmd._skills.engine import Engine
 from toolmd._skills.journal import utc_now
 from toolmd._skills.plan import make_plan
-from toolmd._skills.replay import listed, trace
+from toolmd._skills.replay import trace, without_steps
 from toolmd._skills.store import NoQuestionError, result_of, unknown
 from toolmd._store import MEMORY
 from toolmd._store.database import Database, SqliteDatabase
@@ -41,7 +41,7 @@ from toolmd._workspace.live import Live
 from toolmd._workspace.names import known_name
 from toolmd._workspace.project import Project
 from toolmd._workspace.run_executor import execute
-from toolmd._workspace.run_questions import Questions, asking, waits
+from toolmd._workspace.run_questions import Questions, ask_through, waits
 from toolmd._workspace.schedules import Schedules
 from toolmd.errors import NotFoundError, ToolmdError, logged
 
@@ -108,7 +108,7 @@ class Runs:
             inputs = ArgumentsValidator(skill.spec.parameters).validate(call.arguments, notes)
         except (MalformedError, InvalidArgumentsError, CallDenied) as error:
             denial = error if isinstance(error, CallDenied) else CallDenied(mismatch(error))
-            return await self._finish(call, _denied(call, denial.failure), began)
+            return await self._finish(call, _denial_result(call, denial.failure), began)
         call = call._replace(arguments=inputs)
         if call.dry_run:
             allowed = Result(success=True, tool=call.tool, outcome="allowed")
@@ -129,7 +129,7 @@ class Runs:
             scheduled = await engine.schedule(order, at.astimezone(dt.UTC))
             result = await self._result(run_id, call, scheduled, began)
             return result._replace(notes=(*result.notes, *notes))
-        running = engine.run(order, ask=ask and asking(ask, call.caller.user), watch=on_event)
+        running = engine.run(order, ask=ask and ask_through(ask, call.caller.user), watch=on_event)
         result = await self._result_in_time(order, call, running, began)
         return result._replace(notes=(*result.notes, *notes))
 
@@ -157,7 +157,7 @@ class Runs:
 
         def shown(view: RunView) -> RunView:
             order = self.questions.order(view.id)
-            return view._replace(entries=()) if order is None else listed(view, order)
+            return view._replace(entries=()) if order is None else without_steps(view, order)
 
         return await off_loop(lambda: tuple(map(shown, views[:limit])))
 
@@ -239,7 +239,7 @@ class Runs:
         """
         began, order = perf_counter(), await self._order(run_id, user)
         engine = await self._engine(run_id)
-        ended = await engine.resume(run_id, ask=ask and asking(ask, user), watch=on_event)
+        ended = await engine.resume(run_id, ask=ask and ask_through(ask, user), watch=on_event)
         return await self._result(run_id, self._call(order), ended, began)
 
     async def cancel(self, run_id: str, *, user: str | None = None) -> Result:
@@ -315,17 +315,17 @@ class Runs:
             check = partial(self.questions.examine, question, given, own=own, approves=approves)
             found = await off_loop(check)
             if isinstance(found, Failure):
-                return await self._finish(call, _denied(call, found), began)
+                return await self._finish(call, _denial_result(call, found), began)
             notes = found
         try:
             running = (await self._engine(run_id)).answer(run_id, key, given)
             result = await self._result_in_time(order, call, running, began)
         except NotFoundError as error:
             code = error.code if isinstance(error, NoQuestionError) else "confirmation_not_found"
-            denial = _denied(call, Failure(code, str(error)))
+            denial = _denial_result(call, Failure(code, str(error)))
             return await self._finish(call, denial, began)
         except Exception as error:  # noqa: BLE001 - the deciding person gets a result
-            return await self._finish(call, crashed(call, error), began)
+            return await self._finish(call, crash_result(call, error), began)
         if result.data is not None and user != call.caller.user:
             shown = (await self.get(run_id)).result
             result = result._replace(data=None if shown is None else shown.data)
@@ -469,7 +469,7 @@ class Runs:
             stopping = asyncio.ensure_future(stop_late())
             _stopping.add(stopping)
             stopping.add_done_callback(_stopping.discard)
-            return await self._finish(call, _late(order, call, budget), began)
+            return await self._finish(call, _late_result(order, call, budget), began)
         return await self._result(run_id, call, work.result(), began)
 
     async def _result(self, run_id: str, call: Call, ended: SkillResult, began: float) -> Result:
@@ -502,7 +502,7 @@ class Runs:
     stop_sync = sync_of(stop)
 
 
-def crashed(call: Call, error: Exception) -> Result:
+def crash_result(call: Call, error: Exception) -> Result:
     """Return the Result of a run that crashed; the log has the reason."""
     reference = logged(error, "the run of %s failed", call.tool)
     message = f"{call.tool} raised an error; its log reference is {reference}."
@@ -510,12 +510,12 @@ def crashed(call: Call, error: Exception) -> Result:
     return Result(success=False, tool=call.tool, outcome="failed", error=failure, attempts=1)
 
 
-def _denied(call: Call, failure: Failure) -> Result:
+def _denial_result(call: Call, failure: Failure) -> Result:
     """Return the Result of a run that did not begin, or of a decision that does not count."""
     return Result(success=False, tool=call.tool, outcome="denied", error=failure)
 
 
-def _late(order: Order, call: Call, budget: Budget) -> Result:
+def _late_result(order: Order, call: Call, budget: Budget) -> Result:
     """Return the Result of a run that did not end within the budget of its plan."""
     repeatable = all(tool.is_repeatable for tool in order.plan.tools.values())
     message = (

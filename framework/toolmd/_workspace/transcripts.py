@@ -19,7 +19,7 @@ from typing import Any
 from toolmd._store import MEMORY
 from toolmd._types.decision import Approver, Decision
 from toolmd._types.result import Result
-from toolmd._workspace.examples import Tried
+from toolmd._workspace.examples import TrialResult
 from toolmd._workspace.workspace import Workspace
 from toolmd.errors import ConfigError
 
@@ -29,7 +29,7 @@ _DATE = re.compile(r"\b\d{4}-\d\d-\d\d(?=\b|T)", re.ASCII)
 
 
 @dataclass(slots=True)
-class _Said:
+class _Turn:
     """What the user says, the model's reply, and what must come of it."""
 
     words: str
@@ -37,7 +37,7 @@ class _Said:
     expected: list[tuple[str, str]] = field(default_factory=list)
 
 
-def replay(folder: Path | None, path: Path) -> Iterator[Tried]:
+def replay(folder: Path | None, path: Path) -> Iterator[TrialResult]:
     """Replay a transcript with an empty store, and yield how each of its turns went.
 
     Raises:
@@ -58,12 +58,12 @@ def replay(folder: Path | None, path: Path) -> Iterator[Tried]:
             waiting: list[str] = []
             for turn in turns:
                 why = _wrong(turn, _results(workspace, turn, caller, waiting))
-                yield Tried(path.name, turn.words, not why, "called", why)
+                yield TrialResult(path.name, turn.words, not why, "called", why)
 
 
-def _parse(text: str) -> list[_Said]:
+def _parse(text: str) -> list[_Turn]:
     """Return the head and each turn."""
-    found = [_Said("")]
+    found = [_Turn("")]
     fenced = False
     for line in text.splitlines():
         if line.startswith("```"):
@@ -71,7 +71,7 @@ def _parse(text: str) -> list[_Said]:
         elif fenced:
             found[-1].reply.append(line)
         elif line.startswith("## "):
-            found.append(_Said(line[3:].strip()))
+            found.append(_Turn(line[3:].strip()))
         elif line.startswith("- "):
             key, _, value = line[2:].replace("**", "").partition(":")
             found[-1].expected.append((key.strip(), value.strip()))
@@ -117,7 +117,7 @@ def _split(text: str) -> list[str]:
 
 
 def _results(
-    workspace: Workspace, turn: _Said, caller: Mapping[str, Any], waiting: list[str]
+    workspace: Workspace, turn: _Turn, caller: Mapping[str, Any], waiting: list[str]
 ) -> list[Result]:
     """Handle the reply, or decide the call that waits for the longest."""
     if turn.reply:
@@ -139,7 +139,7 @@ def _results(
     return [result]
 
 
-def _wrong(turn: _Said, results: list[Result]) -> str:
+def _wrong(turn: _Turn, results: list[Result]) -> str:
     """Return how the results differ from what the turn expects; empty where they do not."""
     if len(results) != len(turn.expected):
         return f"expected {len(turn.expected)} results, got {len(results)}"

@@ -352,7 +352,7 @@ class Workspace:
         result = await dispatcher.dispatch(call, on_event)
         if budget is None:
             return result
-        return self._project.live.keeper.within(result._replace(budget=budget))
+        return self._project.live.keeper.cut_to_limits(result._replace(budget=budget))
 
     async def handle(  # noqa: PLR0913 - the face of a turn, by keyword
         self,

@@ -251,10 +251,10 @@ def test_a_run_approves_its_own_review_for_any_user(confirmations):
     call = Call("create_reminder", SEED, caller=Caller(user="u1"), key="run-1/4:create_reminder")
     held = asyncio.run(confirmations.dispatcher.dispatch(call))
     assert held.outcome == "review"
-    lifted = asyncio.run(
+    lift_parts = asyncio.run(
         confirmations.dispatcher.confirmations.approve_for_run(held.confirmation.id, call)
     )
-    assert lifted.success
+    assert lift_parts.success
     assert len(confirmations.ran) == 1
 
 

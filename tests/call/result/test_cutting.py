@@ -9,7 +9,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from toolmd._call.cut import Bounds, cut, within
+from toolmd._call.cut import Bounds, cut, cut_result
 from toolmd._types.call import Budget
 from toolmd._types.call_spec import Limits
 from toolmd._types.settings import AuditSettings, Settings
@@ -29,7 +29,7 @@ def given(harness, tool, value, *, budget=None, limits=None, **fields):
     limits = limits or Limits()
     bound = tool("act", act, limits=limits, **fields)
     result = harness(bound, settings=MEMORY).call("act", budget=budget)
-    return within(result._replace(budget=budget), limits)
+    return cut_result(result._replace(budget=budget), limits)
 
 
 @pytest.mark.parametrize("value", [ROWS, {"papers": ROWS, "found": 50}])
@@ -137,7 +137,7 @@ def test_a_tool_adds_notes_to_its_result(harness, tool):
     result = harness(tool("act", act, context="context", mode="inline")).call("act")
     assert (result.data, result.truncated) == ([1, 2, 3], None)
     assert result.notes == ("One of two notes was not searched.",)
-    short = within(result, Limits(max_rows=2))
+    short = cut_result(result, Limits(max_rows=2))
     assert short.notes == ("One of two notes was not searched.", "2 of 3 rows are returned.")
     assert short.truncated["rows"]
 

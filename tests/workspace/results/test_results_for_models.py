@@ -14,7 +14,7 @@ from toolmd import Result, Workspace
 from toolmd._types.call import Budget
 from toolmd._types.result import Failure
 from toolmd._types.settings import Settings
-from toolmd._workspace.kept import bounded, page_of
+from toolmd._workspace.model_results import bound_result, page_of
 from toolmd.errors import NotFoundError
 
 PAPERS = """\
@@ -321,7 +321,7 @@ def test_no_text_for_a_model_is_over_its_bound(
         source={"system": message},
     )  # fmt: skip
 
-    shown = bounded(result, most, names, handle="r-0123456789abcdef").result
+    shown = bound_result(result, most, names, handle="r-0123456789abcdef").result
 
     assert len(body_text(shown).encode()) <= most
     assert json.loads(body_text(shown))["success"] is not failed
@@ -335,7 +335,7 @@ def test_the_inline_words_of_a_denial_stay_within_the_bound() -> None:
         error = Failure("no_explicit_intent", "x" * size)
         denied = Result(success=False, tool="say", outcome="denied", message="", error=error)
 
-        (shown,) = render_results([bounded(denied, 1024).result], "inline")
+        (shown,) = render_results([bound_result(denied, 1024).result], "inline")
 
         text = shown["content"].removeprefix("[TOOL_RESULT:").removesuffix("]")
         assert len(text) <= 1024

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
-from toolmd._call.cut import ELLIPSIS, shorten, within
+from toolmd._call.cut import ELLIPSIS, cut_result, shorten
 from toolmd._call.result import write
 from toolmd._store.store import Store
 from toolmd._types.call_spec import Limits, ToolCallSpec
@@ -120,21 +120,21 @@ class Keeper:
         own = {READ_RESULT: read_result_tool(self.find, self._most)}
         return {**self._registry.tools, **own}
 
-    async def shown(self, result: Result, user: str | None) -> Result:
+    async def show(self, result: Result, user: str | None) -> Result:
         """Return what a model reads of a result; the whole is kept where that is only a part."""
         if self._is_whole(result):
             return result
-        return await off_loop(self._kept, result, user)
+        return await off_loop(self._store_rest, result, user)
 
     def cut(self, result: Result) -> Result:
         """Return what a model reads of a result, without keeping the rest."""
         if result.handle is not None or self._is_whole(result):
             return result
-        return bounded(result, *self._bounds(result)).result
+        return bound_result(result, *self._bounds(result)).result
 
-    def within(self, result: Result) -> Result:
+    def cut_to_limits(self, result: Result) -> Result:
         """Return a result within its tool's Max Rows and Max Bytes and its plan's budget."""
-        return within(result, self._bounds(result)[2])
+        return cut_result(result, self._bounds(result)[2])
 
     def find(self, handle: str, user: str | None) -> KeptResult | None:
         """Return what is kept for a user under a handle; it blocks."""
@@ -146,12 +146,12 @@ class Keeper:
 
     def _is_whole(self, result: Result) -> bool:
         most, names, limits = self._bounds(result)
-        return names is None and is_small(result, most) and within(result, limits) is result
+        return names is None and is_small(result, most) and cut_result(result, limits) is result
 
-    def _kept(self, result: Result, user: str | None) -> Result:
+    def _store_rest(self, result: Result, user: str | None) -> Result:
         bounds = self._bounds(result)
         handle = f"r-{secrets.token_hex(8)}"
-        view = bounded(result, *bounds, handle)
+        view = bound_result(result, *bounds, handle)
         if view.whole is None or view.result.handle is None:
             return view.result
         now = self._clock()
@@ -160,7 +160,7 @@ class Keeper:
             self._store.keep_result(kept, now)
         except Exception as error:  # noqa: BLE001 - the call has run: its result must be told
             logged(error, "the result of %s could not be kept", result.tool)
-            return bounded(result, *bounds).result
+            return bound_result(result, *bounds).result
         return view.result
 
     def _bounds(self, result: Result) -> tuple[int, tuple[str, ...] | None, Limits]:
@@ -180,7 +180,7 @@ class Bounded(NamedTuple):
     """The whole value as JSON, if the model reads only a part of it."""
 
 
-def bounded(
+def bound_result(
     result: Result, most: int, names: Collection[str] | None = None, limits: Limits = _NO_LIMITS,
     handle: str | None = None,
 ) -> Bounded:  # fmt: skip
@@ -193,7 +193,7 @@ def bounded(
         limits: The tool's Max Rows and Max Bytes.
         handle: The handle under which the whole value will be kept, if it will be.
     """
-    shown, whole = _bounded(result, most, names, limits, handle)
+    shown, whole = _bound(result, most, names, limits, handle)
     if result.parts:
         # A model gets the parts to which its data refers.
         numbers = set(_numbers(shown.data))
@@ -202,7 +202,7 @@ def bounded(
     return Bounded(shown, whole)
 
 
-def _bounded(
+def _bound(
     result: Result, most: int, names: Collection[str] | None, limits: Limits, handle: str | None
 ) -> tuple[Result, bytes | None]:
     if result.outcome == "denied":
@@ -211,7 +211,7 @@ def _bounded(
     whole: bytes | None = data if data is None or type(data) is bytes else write(data)
     value = None if whole is None else from_json(whole)
     view = value if names is None or not result.success else seen(value, names)
-    result = within(result._replace(data=view), limits)
+    result = cut_result(result._replace(data=view), limits)
     view = result.data
     if view == value and _size(as_seen := result._replace(data=whole)) <= most:
         return as_seen, None
@@ -348,7 +348,7 @@ def page_of(value: Any, offset: int, limit: int | None, room: int) -> dict[str, 
         if isinstance(value, dict)
         else value[offset:end]
     )
-    count, part, is_shortened = _fitted(part, room)
+    count, part, is_shortened = _fit(part, room)
     page = {"value": part, "offset": offset, "total": len(value)}
     if count and offset + count < len(value):
         page["next_offset"] = offset + count
@@ -357,7 +357,7 @@ def page_of(value: Any, offset: int, limit: int | None, room: int) -> dict[str, 
     return page
 
 
-def _fitted(part: Any, room: int) -> tuple[int, Any, bool]:
+def _fit(part: Any, room: int) -> tuple[int, Any, bool]:
     """Return how many items fit, the items, and whether one of them is shortened."""
     if len(write(part)) <= room:
         return len(part), part, False

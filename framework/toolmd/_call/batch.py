@@ -45,7 +45,7 @@ async def run_pieces(items: Sequence[Any], size: int, run: Run) -> list[Piece]:
 
 
 def join_pieces(pieces: Sequence[Piece], *, of_arrays: bool) -> Any:
-    """Return one value: arrays join_pieces, in objects too, with null for each skipped item.
+    """Return one value: arrays joined, in objects too, with null for each skipped item.
 
     `of_arrays` says that the tool returns arrays. Where all items were skipped, a tool that
     returns anything else raises MemoryError. Raises AnswerError for values that are neither
@@ -79,7 +79,7 @@ def _one(values: list[Any], pieces: Sequence[Piece], what: str) -> Any:
     first, *others = values
     if all(type(other) is type(first) and other == first for other in others):
         return first
-    message = f"its pieces can't be join_pieces: {what} is neither an array nor the same in each"
+    message = f"its pieces can't be joined: {what} is neither an array nor the same in each"
     raise AnswerError(message)
 
 

@@ -594,20 +594,9 @@ async def _answer(guard: Guard, call: Call) -> Verdict | None:
         answer = await AROUND.run(lambda: guard(call, arguments))
         if inspect.isawaitable(answer):
             answer = await answer
-    if answer is None or (isinstance(answer, Verdict) and _is_sound(answer)):
+    if answer is None or (isinstance(answer, Verdict) and isinstance(answer.action, Action)):
         return answer
-    raise TypeError(f"{guard!r} answered {type(answer).__name__}, not a Verdict with its types")
-
-
-def _is_sound(verdict: Any) -> bool:
-    """Return whether each part of a verdict has its type; results and records contain them."""
-    texts = [verdict.code, verdict.message, *(text for one in verdict.details for text in one)]
-    return (
-        isinstance(verdict.action, Action)
-        and all(isinstance(one, Problem) for one in verdict.details)
-        and all(isinstance(text, str) for text in texts)
-        and isinstance(verdict.retry_after_ms, int | None)
-    )
+    raise TypeError(f"{guard!r} answered {type(answer).__name__}, not a Verdict with an Action")
 
 
 def _approval(parts: Parts) -> Step | None:

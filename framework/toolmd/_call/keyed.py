@@ -65,7 +65,8 @@ class KeyedCalls:
         # It waits for its turn as long as it may run.
         before = await self._begin(call.tool, key, 2 * seconds + _SPARE_S, seconds)
         if before is not None:
-            return _repeated(call, before, began)
+            ms = (perf_counter() - began) * 1000
+            return _repeat(call, before)._replace(duration_ms=ms)
         try:
             result = await run()
         except Exception:
@@ -97,10 +98,7 @@ class KeyedCalls:
     def _keep(self, key: str, result: Result, tool: ToolCallSpec) -> None:
         calls = self._store.keyed_calls
         if result.outcome == "ok":
-            kept: dict[str, Any] = {"notes": [HIDDEN_DATA]}
-            if not tool.returns.holds_sensitive:
-                kept = {name: getattr(result, name) for name in _KEPT}
-            calls.finish(key, json.dumps(kept))
+            calls.finish(key, _to_json(result, tool))
         elif result.outcome == "unknown":
             calls.give_up(key)
         else:
@@ -110,42 +108,41 @@ class KeyedCalls:
 
 def record(store: Store, name: str, result: Result, tool: ToolCallSpec) -> None:
     """Store the result of a decided call under the id of its confirmation."""
-    fields = (*_KEPT, "success", "outcome")
-    kept: dict[str, Any] = {field: getattr(result, field) for field in fields}
-    if tool.returns.holds_sensitive:
-        kept |= {"data": None, "notes": [HIDDEN_DATA]}
-    error = result.error and (result.error.code, result.error.message)
-    store.keyed_calls.record(f"confirmation {name}", json.dumps({**kept, "error": error}))
+    store.keyed_calls.record(f"confirmation {name}", _to_json(result, tool))
 
 
 def find_record(store: Store, name: str, call: Call) -> Result | None:
     """Return the result that was stored for a decided call; None where there is none."""
     text = store.keyed_calls.get(f"confirmation {name}")
-    if text is None:
-        return None
-    kept = json.loads(text)
-    error = kept.pop("error")
-    notes = (*kept.pop("notes"), REPEATED)
-    return Result(tool=call.tool, tool_call_id=call.id, notes=notes,
-                  error=None if error is None else Failure(*error), **kept)  # fmt: skip
+    return None if text is None else _from_json(text, call)
 
 
-_KEPT = ("message", "data", "truncated", "notes", "source", "api_offline")
-
-
-def _repeated(call: Call, before: KeyedCall, began: float) -> Result:
-    ms = (perf_counter() - began) * 1000
-    if before.result is None:
-        message = (
-            f"{call.tool} began under this call's id before, and nobody knows how it ended. "
-            f"It may have taken effect all the same: look before calling it with another id."
-        )
-        return Result(
-            success=False, tool=call.tool, outcome="unknown", tool_call_id=call.id, duration_ms=ms,
-            error=Failure("outcome_unknown", message),
-        )  # fmt: skip
-    kept = json.loads(before.result)
-    kept["notes"] = (*kept["notes"], REPEATED)
-    return Result(
-        success=True, tool=call.tool, outcome="ok", tool_call_id=call.id, duration_ms=ms, **kept
+def _repeat(call: Call, before: KeyedCall) -> Result:
+    if before.result is not None:
+        return _from_json(before.result, call)
+    message = (
+        f"{call.tool} began under this call's id before, and nobody knows how it ended. "
+        f"It may have taken effect all the same: look before calling it with another id."
     )
+    return Result(
+        success=False, tool=call.tool, outcome="unknown", tool_call_id=call.id,
+        error=Failure("outcome_unknown", message),
+    )  # fmt: skip
+
+
+_FIELDS = ("success", "outcome", "message", "data", "truncated", "notes", "source", "api_offline")
+
+
+def _to_json(result: Result, tool: ToolCallSpec) -> str:
+    fields: dict[str, Any] = {name: getattr(result, name) for name in _FIELDS}
+    if tool.returns.holds_sensitive:
+        fields |= {"message": "", "data": None, "source": None, "notes": [HIDDEN_DATA]}
+    error = result.error and (result.error.code, result.error.message)
+    return json.dumps({**fields, "error": error})
+
+
+def _from_json(text: str, call: Call) -> Result:
+    fields = json.loads(text)
+    error, notes = fields.pop("error"), (*fields.pop("notes"), REPEATED)
+    failure = None if error is None else Failure(*error)
+    return Result(tool=call.tool, tool_call_id=call.id, notes=notes, error=failure, **fields)

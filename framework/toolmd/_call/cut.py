@@ -55,20 +55,6 @@ class Bounds(NamedTuple):
     bytes: int | None
 
 
-UNBOUND = Bounds(None, None)
-
-
-class Cut(NamedTuple):
-    """The part of a value that is returned."""
-
-    value: Any
-    rows: bool = False
-    """Whether rows were cut because there were too many."""
-    bytes: bool = False
-    """Whether a part was cut because of its bytes."""
-    notes: tuple[str, ...] = ()
-
-
 def bounds_of(limits: Limits, budget: Budget | None) -> Bounds:
     """Return the stricter of a tool's bounds and a plan's, one by one."""
     if budget is None:
@@ -81,46 +67,40 @@ def bounds_of(limits: Limits, budget: Budget | None) -> Bounds:
 
 
 def cut_result(result: Result, limits: Limits) -> Result:
-    """Return a result within its tool's Max Rows and Max Bytes and its plan's budget."""
-    bounds = bounds_of(limits, result.budget)
-    if bounds == UNBOUND or result[4] is None:
-        return result
-    found = cut(result.data, bounds)
-    if not (found.rows or found.bytes):
-        return result
-    before = result.truncated or {}
-    truncated = {"rows": found.rows or before.get("rows", False), "bytes": found.bytes}
-    notes = (*result.notes, *found.notes)
-    return result._replace(data=found.value, truncated=truncated, notes=notes)
-
-
-def cut(value: Any, bounds: Bounds) -> Cut:
-    """Return the part of a JSON value within the bounds.
+    """Return a result within its tool's Max Rows and Max Bytes and its plan's budget.
 
     Rows are the items of an array, or of each array directly in an object; only whole rows are
     cut. Bytes are those of the JSON without white space, in UTF-8; of several arrays the longest
     is cut first. A value that does not fit without any row is shortened, or left out.
     """
+    most = bounds_of(limits, result.budget)
+    if most == (None, None) or result[4] is None:
+        return result
+    value, notes = result.data, tuple[str, ...]()
     whole = {name: len(rows) for name, rows in arrays_of(value).items()}
-    by_rows = bounds.rows is not None and any(rows > bounds.rows for rows in whole.values())
+    by_rows = most.rows is not None and any(rows > most.rows for rows in whole.values())
     if by_rows:
-        few = {name: rows[: bounds.rows] for name, rows in arrays_of(value).items()}
+        few = {name: rows[: most.rows] for name, rows in arrays_of(value).items()}
         value = with_arrays(value, few)
-    by_bytes = False
-    if bounds.bytes is not None and (size := len(write(value))) > bounds.bytes:
-        by_bytes = True
-        if (part := fit_rows(value, bounds.bytes)) is None:
-            note = f"The result is {size:,} bytes; the limit is {bounds.bytes:,}."
-            value, told = shorten(value, bounds.bytes) or (None, ("It is left out.",))
-            return Cut(value, by_rows, by_bytes, (note, *told))
+    room, size = most.bytes, 0 if most.bytes is None else len(write(value))
+    by_bytes = room is not None and size > room
+    if not (by_rows or by_bytes):
+        return result
+    if room is not None and by_bytes:
+        if (part := fit_rows(value, room)) is None:
+            part, more = shorten(value, room) or (None, ("It is left out.",))
+            notes = (f"The result is {size:,} bytes; the limit is {room:,}.", *more)
         value = part
-    kept = {name: len(rows) for name, rows in arrays_of(value).items()}
-    notes = tuple(
-        f"{kept[name]} of {rows} rows{' of ' * bool(name)}{name} are returned."
-        for name, rows in whole.items()
-        if kept[name] < rows
-    )
-    return Cut(value, by_rows, by_bytes, notes)
+    if not notes:
+        left = {name: len(rows) for name, rows in arrays_of(value).items()}
+        notes = tuple(
+            f"{left[name]} of {rows} rows{' of ' * bool(name)}{name} are returned."
+            for name, rows in whole.items()
+            if left[name] < rows
+        )
+    by_rows = by_rows or bool((result.truncated or {}).get("rows"))
+    truncated = {"rows": by_rows, "bytes": by_bytes}
+    return result._replace(data=value, truncated=truncated, notes=(*result.notes, *notes))
 
 
 ELLIPSIS = "…"

@@ -9,9 +9,10 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from toolmd._call.cut import Bounds, cut, cut_result
+from toolmd._call.cut import cut_result
 from toolmd._types.call import Budget
 from toolmd._types.call_spec import Limits
+from toolmd._types.result import Result
 from toolmd._types.settings import AuditSettings, Settings
 
 MEMORY = Settings(root=Path.cwd(), audit=AuditSettings(enabled=False), store="memory")
@@ -20,6 +21,17 @@ ROWS = [{"n": n, "text": "é" * 10} for n in range(50)]
 
 def compact(value):
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def cut(value, rows, most):
+    """Return the value as it is cut, and whether by rows, by bytes, with the notes."""
+    whole = Result(success=True, tool="act", outcome="ok", data=value)
+    result = cut_result(whole, Limits(max_rows=rows, max_bytes=most))
+    return (
+        result.data,
+        *(result.truncated or {"rows": False, "bytes": False}).values(),
+        result.notes,
+    )
 
 
 def given(harness, tool, value, *, budget=None, limits=None, **fields):
@@ -162,17 +174,17 @@ def test_budgets_are_never_exceeded_in_ten_thousand_cases():
         value = anything(chance)
         rows = chance.choice([None, 1, 3, 20])
         most = chance.choice([None, chance.randrange(1, 60), chance.randrange(1, 3000)])
-        found = cut(value, Bounds(rows, most))
-        arrays = [found.value] if isinstance(found.value, list) else []
-        if isinstance(found.value, dict):
-            arrays = [item for item in found.value.values() if isinstance(item, list)]
+        found, by_rows, by_bytes, notes = cut(value, rows, most)
+        arrays = [found] if isinstance(found, list) else []
+        if isinstance(found, dict):
+            arrays = [item for item in found.values() if isinstance(item, list)]
         assert rows is None or all(len(array) <= rows for array in arrays)
-        assert most is None or found.value is None or len(compact(found.value)) <= most
-        if not any(note.startswith("The result is") for note in found.notes):
-            assert_begins(found.value, value)
-        if not (found.rows or found.bytes):
-            assert found.value == value
-        cut_cases += found.rows or found.bytes
+        assert most is None or found is None or len(compact(found)) <= most
+        if not any(note.startswith("The result is") for note in notes):
+            assert_begins(found, value)
+        if not (by_rows or by_bytes):
+            assert found == value
+        cut_cases += by_rows or by_bytes
     assert cut_cases > 2000
 
 
@@ -198,16 +210,16 @@ ROW = st.integers(0, 9).map(lambda n: "é" * n * n) | st.lists(st.integers(), ma
 )
 def test_all_rows_that_fit_are_returned(rows, others, most, bare):
     value = rows if bare else {"found": 7, "rows": rows, "others": others, "é\n": None}
-    found = cut(value, Bounds(None, most))
+    found, _, by_bytes, _ = cut(value, None, most)
     emptied = [] if bare else {**value, "rows": [], "others": []}
     if len(compact(emptied)) > most:
-        assert found.bytes
+        assert by_bytes
         return
-    assert len(compact(found.value)) <= most
-    arrays = {"": (rows, found.value)} if bare else {k: (value[k], found.value[k]) for k in value}
+    assert len(compact(found)) <= most
+    arrays = {"": (rows, found)} if bare else {k: (value[k], found[k]) for k in value}
     for name in ("",) if bare else ("rows", "others"):
         whole, given = arrays[name]
         assert given == whole[: len(given)]
         if len(given) < len(whole):
             more = whole[: len(given) + 1]
-            assert len(compact(more if bare else {**found.value, name: more})) > most
+            assert len(compact(more if bare else {**found, name: more})) > most

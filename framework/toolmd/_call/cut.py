@@ -154,6 +154,8 @@ def _text(text: str, room: int, path: str, notes: list[str]) -> str:
 
 def _array(items: list[Any], room: int, path: str, notes: list[str]) -> list[Any]:
     left = room - len("[]")
+    if not items:
+        raise _Unfit
     kept: list[Any] = []
     for item in items:
         size = len(write(item)) + bool(kept)

@@ -307,8 +307,8 @@ def _function_hint(name: str) -> str:
     if name in known:
         return f"write `value.{name}(…)`" if f".{name}" in FUNCTIONS else f"write `{name}(value)`"
     same = next((one for one in (f"math.{bare}", bare) if one in known), "")
-    if meant := _ELSEWHERE.get(bare) or same:
-        return f"did you mean '{meant}'?"
+    if other := _ELSEWHERE.get(bare) or same:
+        return f"did you mean '{other}'?"
     near = [one for one in known if space and one.startswith(f"{space}.")]
     return did_you_mean(name, known) or (f"known: {', '.join(near)}" if near else "")
 

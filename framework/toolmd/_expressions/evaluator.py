@@ -105,10 +105,10 @@ def _compiled(node: Node) -> Run:  # noqa: PLR0911 - a return for each kind
         case "field":
             return _field(parts[0], node.name, optional=node.optional)
         case "list":
-            return lambda e: e.made([part(e) for part in parts])
+            return lambda e: e.count_bytes([part(e) for part in parts])
         case "object":
             pairs = list(zip(parts[::2], parts[1::2], strict=True))
-            return lambda e: e.made({_key(key(e)): item(e) for key, item in pairs})
+            return lambda e: e.count_bytes({_key(key(e)): item(e) for key, item in pairs})
         case "macro":
             return _macro(node, *parts)
     if node.name == "? :":
@@ -184,7 +184,7 @@ def _macro(node: Node, over: Run, body: Run) -> Run:
         finally:
             names.pop(name, None)
             names.update(outer)
-        return evaluation.made(found) if isinstance(found, list) else found
+        return evaluation.count_bytes(found) if isinstance(found, list) else found
 
     return run
 
@@ -215,7 +215,7 @@ def _call(function: Function, parts: list[Run]) -> Run:
         if kind is int or kind is float:
             is_right = -_LIMIT <= found < _LIMIT if kind is int else math.isfinite(found)
             return found if is_right else fail("a number is too large")
-        return evaluation.made(found) if kind is str or kind is list else found
+        return evaluation.count_bytes(found) if kind is str or kind is list else found
 
     return run
 

@@ -55,13 +55,13 @@ class Evaluation:
         if self._steps < 0:
             raise ExhaustedError("the expression takes too many steps on these values")
 
-    def made(self, value: Any) -> Any:
-        """Return a value that was made, and count its bytes."""
+    def count_bytes(self, value: Any) -> Any:
+        """Return a value that is new, and count its bytes."""
         self.spend(value.__sizeof__())
         return value
 
     def spend(self, size: int) -> None:
-        """Count bytes that are made or read; raises ExhaustedError if there are too many."""
+        """Count bytes that are written or read; raises ExhaustedError if there are too many."""
         self._bytes -= size
         if self._bytes < 0:
             raise ExhaustedError(_TOO_LARGE)
@@ -308,7 +308,7 @@ def _remainder(one: int, other: int) -> int:
 
 
 def room(size: int) -> None:
-    """Raise ExhaustedError if a text or a list of this size must not be made."""
+    """Raise ExhaustedError if a text or a list of this size must not be built."""
     if 4 * size > MAX_BYTES:
         raise ExhaustedError(_TOO_LARGE)
 

@@ -156,7 +156,7 @@ class Reading:
         stored = self.cache.entries.get(file.path) if self.cache is not None else None
         if stored is not None and stored.digest == entry.digest and type(stored.name) is str:
             with contextlib.suppress(*NONSENSE):
-                entry.diagnostics = tuple(map(Diagnostic.kept, stored.diagnostics))
+                entry.diagnostics = tuple(map(Diagnostic.from_fields, stored.diagnostics))
                 _, entry.name, entry.encoded, entry.requires, _ = stored
                 return entry
         try:

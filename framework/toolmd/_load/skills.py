@@ -120,7 +120,7 @@ class Checks:
         if self.cache is None or key not in self.cache.checks:
             return None
         try:
-            said = tuple(map(Diagnostic.kept, self.cache.checks[key]))
+            said = tuple(map(Diagnostic.from_fields, self.cache.checks[key]))
         except NONSENSE:
             return None
         self.done[key] = self.cache.checks[key]

@@ -57,8 +57,8 @@ def boolean(text: str) -> bool | None:
         return False
     sign, _, rest = word.partition(" ")
     if sign in _TRUE_SIGNS | _FALSE_SIGNS and rest:
-        said = boolean(rest)
-        return said if said == (sign in _TRUE_SIGNS) else None
+        flag = boolean(rest)
+        return flag if flag == (sign in _TRUE_SIGNS) else None
     return None
 
 
@@ -219,16 +219,16 @@ def literal(text: str, shape: Schema) -> tuple[JsonValue, bool]:
     if len(bare) > 1 and bare[0] == bare[-1] == "`":
         bare = bare.strip("`").strip()
     types = shape.types or ("null", "boolean", "integer", "number", "array", "object", "string")
-    if "string" in types and (told := _told(bare, text, shape)) is not None:
-        return told, True
+    if "string" in types and (quoted := _quoted_text(bare, text, shape)) is not None:
+        return quoted, True
     for kind in sorted(types, key=_LITERAL_ORDER.index):
         match kind:
             case "null" if bare.lower() in {"null", "none"}:
                 return None, True
-            case "boolean" if (said := boolean(bare)) is not None and (
+            case "boolean" if (flag := boolean(bare)) is not None and (
                 shape.types or fold(bare) in {"true", "false"}
             ):
-                return said, True
+                return flag, True
             case "integer" if (value := number(bare)) is not None and value == int(value):
                 return int(value), True
             case "number" if (value := number(bare)) is not None:
@@ -260,12 +260,12 @@ def enum_value(text: str, shape: Schema) -> tuple[JsonValue, bool]:
     return literal(text, shape)
 
 
-def _told(bare: str, text: str, shape: Schema) -> str | None:
+def _quoted_text(bare: str, text: str, shape: Schema) -> str | None:
     """Return a quoted text or a word of the enum, which are never a number, a flag or null."""
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'":
-        said = _json(bare) if bare[0] == '"' else None
-        if isinstance(said, str):
-            return said
+        content = _json(bare) if bare[0] == '"' else None
+        if isinstance(content, str):
+            return content
         if bare == "''":
             return ""
         return value_text(bare) if bare[0] not in bare[1:-1] else None

@@ -40,32 +40,34 @@ def parse_skill(
     definition, diagnostics = open_definition(text, path, "skill", places)
     if definition is None:
         return None, diagnostics
-    said = read_metadata(definition)
-    _allowed(definition, said)
-    said["places"] = definition.places
-    said["parameters"] = read_section(definition, "Input Schema")
-    for one in said["parameters"]:
+    values = read_metadata(definition)
+    _allowed(definition, values)
+    values["places"] = definition.places
+    values["parameters"] = read_section(definition, "Input Schema")
+    for one in values["parameters"]:
         if one.shape.from_caller is not None:
             section = definition.section("Input Schema")
             what = f"the Default of {one.name} can't be a fact of the caller"
             help_ = "only a parameter of a tool is filled from the caller"
             mark = definition.document.mark if section is None else section.mark
             definition.page.error(Code.INVALID_DEFAULT, mark, what, help_)
-    said["output"] = _output(definition)
-    said["when_to_use"] = definition.when_to_use()
+    values["output"] = _output(definition)
+    values["when_to_use"] = definition.when_to_use()
     workflow = definition.section("Workflow")
     if workflow is not None:
-        said["workflow"], sections = read_workflow(definition.page, workflow.blocks, workflow.parts)
-        said["workflow_sections"] = tuple(sections)
-    said["sections"] = definition.kept()
-    return definition.finish(SkillSpec, said)
+        values["workflow"], sections = read_workflow(
+            definition.page, workflow.blocks, workflow.parts
+        )
+        values["workflow_sections"] = tuple(sections)
+    values["sections"] = definition.keep_prose()
+    return definition.finish(SkillSpec, values)
 
 
-def _allowed(definition: Definition, said: dict[str, Any]) -> None:
+def _allowed(definition: Definition, values: dict[str, Any]) -> None:
     """Report the Required Tools that Allowed Tools or Disallowed Tools exclude."""
-    allowed, disallowed = said.get("allowed_tools", ()), said.get("disallowed_tools", ())
+    allowed, disallowed = values.get("allowed_tools", ()), values.get("disallowed_tools", ())
     mark = definition.document.mark
-    for name in said.get("required_tools", ()):
+    for name in values.get("required_tools", ()):
         if _matches(name, disallowed):
             what = f"Required Tools has '{name}', and Disallowed Tools excludes it"
         elif allowed and not _matches(name, allowed):
@@ -95,7 +97,7 @@ def _output(definition: Definition) -> Output:
     read.entries += [_row(row) for table in tables for row in table.rows]
     fields = name_fields(page, read.entries, section.table)
     report_twice(page, fields)
-    said = {name: _behind_type(entry) for name, (_, entry) in fields.known.items()}
+    texts = {name: _behind_type(entry) for name, (_, entry) in fields.known.items()}
     for entry in fields.unknown:
         if report_unknown(page, entry, section.table):
             continue
@@ -104,10 +106,10 @@ def _output(definition: Definition) -> Output:
         page.warn(Code.UNKNOWN_FIELD, entry.key, what, help_)
         read.prose.append(Paragraph(Mark(f"**{entry.name}**: {entry.text}", entry.key.line, 1)))
         read.prose += entry.blocks
-    if fold(said.get("type", "")) not in {"", "skillresult"}:
-        read.prose.append(Paragraph(Mark(said["type"], section.mark.line, 1)))
+    if fold(texts.get("type", "")) not in {"", "skillresult"}:
+        read.prose.append(Paragraph(Mark(texts["type"], section.mark.line, 1)))
     definition.document.keep(section, read.prose, section.parts)
-    return Output(**{name: said[name] for name in _PARTS if name in said})
+    return Output(**{name: texts[name] for name in _PARTS if name in texts})
 
 
 def _split_type(item: Node, table: SectionTable) -> None:
@@ -116,9 +118,9 @@ def _split_type(item: Node, table: SectionTable) -> None:
     if line is None or not line.typed or line.notes or table.field(line.name.text) is None:
         return
     if not item.keyed or table.field(item.key.text) is None:
-        said = [entry.value for entry in line.entries if entry.key.text == "Description"]
+        descriptions = [entry.value for entry in line.entries if entry.key.text == "Description"]
         item.key, item.keyed = line.name, True
-        item.value = said[0] if said else line.name._replace(text="")
+        item.value = descriptions[0] if descriptions else line.name._replace(text="")
 
 
 def _row(row: list[Mark]) -> Node:

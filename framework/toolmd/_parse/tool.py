@@ -73,33 +73,33 @@ def parse_tool(
     definition, diagnostics = open_definition(text, path, "tool", places, identity)
     if definition is None:
         return None, diagnostics
-    said = read_metadata(definition)
-    said["parameters"] = read_section(definition, "Parameters")
-    _sent_in(definition, said)
-    said["returns"] = read_returns(definition)
-    facts = said.get("requires_context", ())
+    values = read_metadata(definition)
+    values["parameters"] = read_section(definition, "Parameters")
+    _sent_in(definition, values)
+    values["returns"] = read_returns(definition)
+    facts = values.get("requires_context", ())
     caller = ANYBODY if identity is None else identity.shape(facts)
-    conditions = _Conditions(definition.page, said["parameters"], caller)
-    said["given"] = read_given(definition, conditions.check)
-    conditions.given, conditions.checker = said["given"], None
-    said["rules"] = _rules(definition, conditions)
-    said["safety"] = _safety(definition, conditions)
-    said["approvals"] = read_approvals(definition, conditions.check, said["parameters"])
-    _check_callers(definition, conditions, said)
-    is_repeatable = said.get("read_only", False) or said.get("idempotent", "no") != "no"
-    said["limits"] = _limits(definition, conditions, facts, is_repeatable=is_repeatable)
-    said["errors"] = _errors(definition)
-    said["when_to_use"] = definition.when_to_use()
-    said["examples"] = read_examples(definition, said["parameters"])
-    said["sections"] = definition.kept()
-    return definition.finish(ToolSpec, said)
+    conditions = _Conditions(definition.page, values["parameters"], caller)
+    values["given"] = read_given(definition, conditions.check)
+    conditions.given, conditions.checker = values["given"], None
+    values["rules"] = _rules(definition, conditions)
+    values["safety"] = _safety(definition, conditions)
+    values["approvals"] = read_approvals(definition, conditions.check, values["parameters"])
+    _check_callers(definition, conditions, values)
+    is_repeatable = values.get("read_only", False) or values.get("idempotent", "no") != "no"
+    values["limits"] = _limits(definition, conditions, facts, is_repeatable=is_repeatable)
+    values["errors"] = _errors(definition)
+    values["when_to_use"] = definition.when_to_use()
+    values["examples"] = read_examples(definition, values["parameters"])
+    values["sections"] = definition.keep_prose()
+    return definition.finish(ToolSpec, values)
 
 
-def _sent_in(definition: Definition, said: Mapping[str, Any]) -> None:
+def _sent_in(definition: Definition, values: Mapping[str, Any]) -> None:
     """Report places in a request where no web service implements the tool."""
-    named = ", ".join(one.name for one in said["parameters"] if one.shape.sent_in)
+    named = ", ".join(one.name for one in values["parameters"] if one.shape.sent_in)
     section = definition.section("Parameters")
-    if named and section is not None and read_operation(said.get("implemented_by", "")) is None:
+    if named and section is not None and read_operation(values.get("implemented_by", "")) is None:
         what = f"Sent In of {named} has no effect: no web service implements this tool"
         help_ = "remove it, or write `**Implemented By**: http METHOD PATH` below `## Metadata`"
         definition.page.warn(Code.MISPLACED_FIELD, section.mark, what, help_)
@@ -185,13 +185,13 @@ class _Conditions:
 
 
 def _check_callers(
-    definition: Definition, conditions: _Conditions, said: Mapping[str, Any]
+    definition: Definition, conditions: _Conditions, values: Mapping[str, Any]
 ) -> None:
     """Check the defaults from the caller, and hint at rules over callers that surprise."""
     page = definition.page
-    names = [p.name for p in said["parameters"]]
-    rules = [(one.expression, compile_expression(one.expression, names)) for one in said["rules"]]
-    for name, fact in [(p.name, p.shape.from_caller) for p in said["parameters"]]:
+    names = [p.name for p in values["parameters"]]
+    rules = [(one.expression, compile_expression(one.expression, names)) for one in values["rules"]]
+    for name, fact in [(p.name, p.shape.from_caller) for p in values["parameters"]]:
         if fact is None:
             continue
         source, variable = f"caller.{fact}", name.replace("-", "_")
@@ -203,15 +203,15 @@ def _check_callers(
             help_ = f"add a rule: `` - `{variable} == {source}`: Only your own. ``"
             page.hint(Code.DEFAULT_WITHOUT_RULE, mark, what, help_)
     for text, program in rules:
-        facts = program.facts & {*said.get("requires_context", ())}
+        facts = program.facts & {*values.get("requires_context", ())}
         if facts and "||" in text and ".roles" in text:
             fact = min(facts)
             what = f"each caller must have the fact '{fact}', also one with the role of this rule"
             help_ = f"take {fact} out of Requires Context: without it, the rule denies"
             mark = _find_mark(definition, "Rules", text)
             page.hint(Code.FACT_BESIDE_ROLE, mark, what, help_)
-    for one in said["approvals"]:
-        if one.by == said.get("allowed_roles"):
+    for one in values["approvals"]:
+        if one.by == values.get("allowed_roles"):
             what = f"all who may call it may approve it: {either(one.by)}"
             help_ = "it takes two of them; name another role if that is not meant"
             mark = _find_mark(definition, "Approval", one.by[0])
@@ -278,8 +278,8 @@ def _errors(definition: Definition) -> tuple[ErrorText, ...]:
                 help_ = "write `` - `KeyError`: no_order: There is no such order. ``"
                 definition.page.error(Code.UNREADABLE_VALUE, item.mark, what, help_)
                 continue
-            told = _CODE.fullmatch(text[2])
-            code, message = told.groups() if told else ("tool_error", text[2])
+            wording = _CODE.fullmatch(text[2])
+            code, message = wording.groups() if wording else ("tool_error", text[2])
             if code in DENIALS:
                 what = f"{code} is the code of a denial, and this call has run"
                 help_ = "take a code of your own"

@@ -119,7 +119,7 @@ def report_pair(page: Page, pair: Pair, here: SectionTable | None = None) -> boo
     """Report `key: value` outside its place if it would restrict a call."""
     found = restriction(pair)
     if found is None and here is not None:
-        written = here.field(pair.key.text) or _begun(pair.key.text, here)
+        written = here.field(pair.key.text) or _beginning(pair.key.text, here)
         if written is not None and not pair.value.text.startswith("("):
             found = here, written
         elif here.restricts and here.fields and (pair.marked or pair.key.text[:1] == "<"):
@@ -136,7 +136,7 @@ def _report_misplaced(page: Page, key: Mark, table: SectionTable, known: Row) ->
     page.error(Code.MISPLACED_FIELD, key, f"'{plain(key.text)}' restricts nothing here", help_)
 
 
-def _begun(text: str, here: SectionTable) -> Row | None:
+def _beginning(text: str, here: SectionTable) -> Row | None:
     """Return the field of several words with whose name a line begins: `Requires Auth yes`."""
     words = text.split()[:3]
     starts = (here.field("".join(words[:many])) for many in range(len(words), 1, -1))
@@ -167,7 +167,7 @@ def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
     if table.field("types") is None:
         return False
     names = {name: field.name for field in table.fields for name in field.names}
-    near = names.get(nearest(entry.name, names) or "") or _begun_or_ended(entry.name, names)
+    near = names.get(nearest(entry.name, names) or "") or _by_part(entry.name, names)
     what = f"a parameter has no field '{entry.name}'"
     help_ = (
         f"did you mean '{near}'?"
@@ -179,7 +179,7 @@ def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
     return True
 
 
-def _begun_or_ended(word: str, names: Mapping[str, str]) -> str | None:
+def _by_part(word: str, names: Mapping[str, str]) -> str | None:
     """Return the field that a word begins, `Max Len`, or whose last word it misspells."""
     folded = fold(word)
     for name in reversed([*names]) if len(folded) > 2 else ():  # noqa: PLR2004 - letters of a word
@@ -235,9 +235,9 @@ def report_steps(page: Page, blocks: Sequence[Block], *, acts: bool) -> None:
 
 def report_key(page: Page, key: Mark) -> None:
     """Report a bullet directly below a step whose key no step has."""
-    name, meant = plain(key.text), key_instead(key.text)
+    name, near = plain(key.text), key_instead(key.text)
     mark = page.mark(name, key.line, key.column)
     keys = ", ".join(STEP_KEYS)
-    help_ = f"did you mean '{meant}'?" if meant else f"the keys of a step are {keys}"
-    fix = replace(mark, meant) if meant and meant == nearest(name, STEP_KEYS) else ()
+    help_ = f"did you mean '{near}'?" if near else f"the keys of a step are {keys}"
+    fix = replace(mark, near) if near and near == nearest(name, STEP_KEYS) else ()
     page.error(Code.UNKNOWN_STEP_KEY, mark, f"a step has no key '{name}'", help_, fix)

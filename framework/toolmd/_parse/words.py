@@ -357,7 +357,7 @@ def definition_name(page: Page, mark: Mark, name: str) -> str:
     folded = name.replace("-", "_")
     if is_name(folded):
         return folded
-    read_as = mended_name(name)
+    read_as = repair_name(name)
     words = name.replace(" ", "").replace("-", "").replace("_", "")
     if read_as != UNNAMED and words.isalnum() and len(name) <= _LONGEST:
         what = f"'{name}' is not a valid name; it was read as '{read_as}'"
@@ -380,7 +380,7 @@ def is_name(name: str) -> bool:
     )
 
 
-def mended_name(text: str) -> str:
+def repair_name(text: str) -> str:
     """Convert words, kebab or camel case into a snake-case name."""
     out = ""
     text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))

@@ -72,17 +72,17 @@ class Approval:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the approval as canonical JSON; durations in seconds."""
-        said = asdict(self)
-        said["by"] = self.by if isinstance(self.by, str) else list(self.by)
-        said["escalate"] = [{"after_s": one.after_s, "to": list(one.to)} for one in self.escalate]
-        return {name: value for name, value in said.items() if value not in ("", [])}
+        values = asdict(self)
+        values["by"] = self.by if isinstance(self.by, str) else list(self.by)
+        values["escalate"] = [{"after_s": one.after_s, "to": list(one.to)} for one in self.escalate]
+        return {name: value for name, value in values.items() if value not in ("", [])}
 
     @classmethod
-    def of(cls, said: dict[str, Any]) -> "Approval":
+    def of(cls, values: dict[str, Any]) -> "Approval":
         """Return the approval that such JSON describes."""
-        by, steps = said.get("by", ()), said.get("escalate", ())
+        by, steps = values.get("by", ()), values.get("escalate", ())
         escalate = (Escalation(one["after_s"], tuple(one["to"])) for one in steps)
-        return cls(**{**said, "by": by if isinstance(by, str) else tuple(by),
+        return cls(**{**values, "by": by if isinstance(by, str) else tuple(by),
                       "escalate": tuple(escalate)})  # fmt: skip
 
 

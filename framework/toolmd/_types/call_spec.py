@@ -53,8 +53,8 @@ class Given:
 
     def __str__(self) -> str:
         """Return it on one line: `order from get_order (order_id: order_id)`."""
-        said = ", ".join(f"{name}: {cel}" for name, cel in self.arguments.items())
-        return f"{self.name} from {self.tool}{f' ({said})' if said else ''}"
+        arguments = ", ".join(f"{name}: {cel}" for name, cel in self.arguments.items())
+        return f"{self.name} from {self.tool}{f' ({arguments})' if arguments else ''}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as canonical JSON."""

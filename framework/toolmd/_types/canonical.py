@@ -21,26 +21,26 @@ def content_hash(canonical: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def canonical_json(kind: str, said: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def canonical_json(kind: str, head: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     """Return the canonical JSON of a file without `hash`, `source` and `implementation`.
 
-    `said` contains the fields of its head by name; those with a default may be absent.
+    `head` contains the fields of its head by name; those with a default may be absent.
     `own` is the part that only this kind has.
     """
     return present(
         {
             "kind": kind,
-            "name": said["name"],
-            "title": said["title"],
-            "description": said["description"],
-            "notes": said.get("notes"),
-            "when_to_use": said.get("when_to_use"),
-            "version": said["version"],
-            "category": said["category"],
-            "tags": list(said.get("tags", ())),
+            "name": head["name"],
+            "title": head["title"],
+            "description": head["description"],
+            "notes": head.get("notes"),
+            "when_to_use": head.get("when_to_use"),
+            "version": head["version"],
+            "category": head["category"],
+            "tags": list(head.get("tags", ())),
             **own,
-            "sections": said.get("sections"),
-            "extra": said.get("extra"),
+            "sections": head.get("sections"),
+            "extra": head.get("extra"),
         }
     )
 

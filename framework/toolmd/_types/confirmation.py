@@ -160,13 +160,13 @@ class Confirmation(NamedTuple):
 
     def _approvals(self) -> list[dict[str, Any]]:
         """Return the approvals as JSON: the reason, who may give it, and who gave one."""
-        told = []
+        shown = []
         for one in self.approvals:
             by = one.by if isinstance(one.by, str) else list(one.by)
             given = [each.user for each in self.approved if one.number in each.counts_for]
-            said = {"reason": one.reason, "by": by, "text": one.text, "approved_by": given}
-            told.append({name: value for name, value in said.items() if value})
-        return told
+            approval = {"reason": one.reason, "by": by, "text": one.text, "approved_by": given}
+            shown.append({name: value for name, value in approval.items() if value})
+        return shown
 
     def to_request(self) -> dict[str, Any]:
         """Return the JSON of a result that waits for this confirmation, without absent keys."""

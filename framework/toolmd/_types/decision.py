@@ -67,11 +67,11 @@ class Decision(NamedTuple):
                 continue
             rest = _words(re.sub(rf"\b(?:{_POLITE})(?![\w'])", " ", plain[found.end() :]))
             # A yes that leaves out words between two others may mean a part of the question.
-            said, asked = (
+            answer, asked = (
                 f" {' '.join(word for word in each if word not in _REST)} "
                 for each in (rest, _words(question.casefold()))
             )
-            repeats = not said.strip() or said in asked
+            repeats = not answer.strip() or answer in asked
             if not rest or (question and repeats and _BUT.isdisjoint(rest)):
                 return decision
         return None

@@ -124,7 +124,7 @@ class Diagnostic(NamedTuple):
         }
 
     @classmethod
-    def kept(cls, fields: Sequence[Any]) -> "Diagnostic":
+    def from_fields(cls, fields: Sequence[Any]) -> "Diagnostic":
         """Build a diagnostic from its fields as JSON stores them, with lists for tuples."""
         span, code, severity, message, help_, fix = fields
         edits = tuple(Edit(*edit) for edit in fix) if fix else ()

@@ -123,8 +123,8 @@ def _number(given: Any) -> int | float | None:
 
 
 def _boolean(given: Any) -> bool | None:
-    said = {"true": True, "false": False}.get(given) if isinstance(given, str) else given
-    return said if isinstance(said, bool) else None
+    flag = {"true": True, "false": False}.get(given) if isinstance(given, str) else given
+    return flag if isinstance(flag, bool) else None
 
 
 def _texts(given: Any) -> list[str] | None:

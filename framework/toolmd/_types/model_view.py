@@ -64,16 +64,16 @@ def seen_shape(returns: Schema) -> Schema:
         return replace(returns, items=_row_shape(returns.items, names))
     if returns.properties is None:
         return returns
-    kept = []
+    fields = []
     for field in returns.properties:
         rows = field.shape.items
         inner = {f.name for f in (rows.properties if rows is not None else None) or ()}
         if rows is not None and not inner.isdisjoint(names):
             shape = replace(field.shape, items=_row_shape(rows, names))
-            kept.append(replace(field, shape=shape))
+            fields.append(replace(field, shape=shape))
         elif field.name in names:
-            kept.append(field)
-    return replace(returns, properties=tuple(kept))
+            fields.append(field)
+    return replace(returns, properties=tuple(fields))
 
 
 def _row_shape(row: Schema, names: Collection[str]) -> Schema:

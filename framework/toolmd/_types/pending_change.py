@@ -35,9 +35,9 @@ class Weakening(NamedTuple):
         if isinstance(before, list) and isinstance(after, list):
             same = [item for item in before if item in after]
             if len(same) > _MOST_SAME:
-                told = (self._shown([item for item in side if item not in same])
+                sides = (self._shown([item for item in side if item not in same])
                         for side in (before, after))  # fmt: skip
-                old, new = (f"{len(same)} values{f', {text}' if text else ''}" for text in told)
+                old, new = (f"{len(same)} values{f', {text}' if text else ''}" for text in sides)
                 return old, new
         return self._shown(before), self._shown(after)
 

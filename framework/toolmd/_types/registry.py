@@ -215,8 +215,8 @@ class Bound(Generic[Spec]):
     def hash(self) -> str:
         """The content hash of the file, computed on first access."""
         if not isinstance(self._hash, str):
-            told = self._spec is None and self._hash
-            self._hash = told() if told else self.spec.hash
+            read = self._spec is None and self._hash
+            self._hash = read() if read else self.spec.hash
         return self._hash
 
 

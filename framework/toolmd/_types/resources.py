@@ -111,8 +111,8 @@ class Resources:
             opener = _opener(factory, function, asynccontextmanager)
             entered = await stack.enter_async_context(opener())
         else:
-            made = factory()
-            entered = await made if inspect.isawaitable(made) else made
+            value = factory()
+            entered = await value if inspect.isawaitable(value) else value
         return entered
 
     def close(self) -> None:

@@ -187,17 +187,17 @@ def _minute(now: dt.datetime) -> int:
 @lru_cache(maxsize=256)
 def hours_of(text: str) -> Hours:
     """Read opening hours. Raises ValueError with the remedy."""
-    said, zone = text.strip(), ""
-    words = said.split()
+    hours, zone = text.strip(), ""
+    words = hours.split()
     if words and ("/" in words[-1] or words[-1] == "UTC"):
-        said, zone = " ".join(words[:-1]), words[-1]
+        hours, zone = " ".join(words[:-1]), words[-1]
         try:
             ZoneInfo(zone)
         except (KeyError, ValueError, OSError):
             raise ValueError(f"there is no time zone {zone}: {REMEDY}") from None
     minutes: set[int] = set()
     parts = []
-    for part in said.split(","):
+    for part in hours.split(","):
         found = _PART.fullmatch(part.strip())
         if found is None:
             raise ValueError(REMEDY)

@@ -425,16 +425,16 @@ def folded(name: str) -> str:
 
 def step_json(step: Step, section: str = "") -> dict[str, Any]:
     """Return a step as canonical JSON: keys as in the file, values as their source text."""
-    said: dict[str, Any] = {"id": step.id, "section": section}
+    values: dict[str, Any] = {"id": step.id, "section": section}
     for name in Step.model_fields:
         value = getattr(step, name)
         if value is None or name in ("line", "places", "by", "escalate"):
             continue
-        said |= _use(value) if name == "use" else {_json_key(name, value): _json(value)}
+        values |= _use(value) if name == "use" else {_json_key(name, value): _json(value)}
     if (approval := step.approval) is not None:
-        told = approval.to_dict()
-        said |= {name: told[name] for name in ("by", "escalate") if name in told}
-    return present(said)
+        by = approval.to_dict()
+        values |= {name: by[name] for name in ("by", "escalate") if name in by}
+    return present(values)
 
 
 def _json_key(name: str, value: Any) -> str:

@@ -92,8 +92,8 @@ class ArgumentsValidator:
             except ValidationError as error:
                 raise InvalidArgumentsError(read, self._shape, error) from None
         if notes is not None and dropped:
-            told = ", ".join(dropped)
-            notes.append(f"Ignored, because the tool does not know them: {told}.")
+            names = ", ".join(dropped)
+            notes.append(f"Ignored, because the tool does not know them: {names}.")
         if notes is not None and absent:
             notes.append(f"null counts as missing: {', '.join(absent)}")
         return checked
@@ -116,16 +116,16 @@ def without_absent(
         path: The path of the object.
     """
     known = {parameter.name: parameter for parameter in parameters}
-    kept: dict[str, Any] = {}
+    rest: dict[str, Any] = {}
     for name, value in arguments.items():
         field, at = known.get(name), joined(path, name)
         if field is None:
-            kept[name] = value
+            rest[name] = value
         elif value is None and not field.required and not _takes_null(field.shape):
             absent.append(at)
         else:
-            kept[name] = _present(value, field.shape, absent, at)
-    return kept
+            rest[name] = _present(value, field.shape, absent, at)
+    return rest
 
 
 def _takes_null(shape: Schema) -> bool:
@@ -158,26 +158,26 @@ def _present(value: Any, shape: Schema, absent: list[str], path: str) -> Any:
 def without_unknown(value: dict[str, Any], shape: Schema) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the object without unknown keys, and their paths."""
     dropped: list[str] = []
-    kept: dict[str, Any] = _kept(value, (shape,), "", dropped)
-    return kept, tuple(dropped)
+    rest: dict[str, Any] = _without_unknown(value, (shape,), "", dropped)
+    return rest, tuple(dropped)
 
 
-def _kept(value: Any, shapes: tuple[Schema, ...], path: str, dropped: list[str]) -> Any:
-    """Return a value that may have several shapes; a key that one of them knows is kept."""
+def _without_unknown(value: Any, shapes: tuple[Schema, ...], path: str, dropped: list[str]) -> Any:
+    """Return a value that may have several shapes; a key that one of them knows stays."""
     if not shapes:
         return value
     if isinstance(value, list):
         items = tuple(shape.items for shape in shapes if shape.items is not None)
-        return [_kept(v, items, f"{path}[{i}]", dropped) for i, v in enumerate(value)]
+        return [_without_unknown(v, items, f"{path}[{i}]", dropped) for i, v in enumerate(value)]
     if not isinstance(value, dict):
         return value
     objects = [one for shape in shapes for one in objects_for(value, shape)]
     is_open = any(one.properties is None for one in objects)
-    kept = {}
+    rest = {}
     for name, item in value.items():
         known = tuple(shape for one in objects for shape in one.of_field(name))
         if known or is_open:
-            kept[name] = _kept(item, known, joined(path, name), dropped)
+            rest[name] = _without_unknown(item, known, joined(path, name), dropped)
         else:
             dropped.append(joined(path, name))
-    return kept
+    return rest

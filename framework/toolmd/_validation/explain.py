@@ -195,8 +195,8 @@ def _without_tag(
     """Explain an object whose Discriminator names no shape."""
     sensitive = sensitive or any(known.sensitive for known in shape.of_field(field))
     if field in value:
-        told = Schema(enum=shape.tags)
-        return _not_in_enum(value[field], told, joined(path, field), sensitive=sensitive)
+        known = Schema(enum=shape.tags)
+        return _not_in_enum(value[field], known, joined(path, field), sensitive=sensitive)
     return _missing(Parameter(field, Schema(enum=shape.tags)), joined(path, field))
 
 

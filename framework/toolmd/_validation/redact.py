@@ -134,8 +134,8 @@ class Secrets:
 def _written(arguments: Mapping[str, Any], parameters: tuple[Parameter, ...]) -> set[str]:
     """Return the spellings of these arguments' Sensitive values in a text."""
     shapes = {p.name: p.shape for p in parameters if p.shape.holds_sensitive}
-    said = {w for n, v in arguments.items() if n in shapes for w in _hidden(v, shapes[n])}
-    written = {form for word in said for form in _forms(word)}
+    words = {w for n, v in arguments.items() if n in shapes for w in _hidden(v, shapes[n])}
+    written = {form for word in words for form in _forms(word)}
     # Lists and errors show the texts within them as Python does.
     return written | {repr(form)[1:-1] for form in written}
 

@@ -29,19 +29,19 @@ def value_shape(shape: Schema) -> CoreSchema:
     """Return the shape of one value; raises PatternError."""
     if _is_text_enum(shape):
         return core.literal_schema(list(shape.enum or ()))
-    made = _any_type(shape)
+    schema = _any_type(shape)
     if shape.enum is not None:
-        made = core.no_info_after_validator_function(_one_of(shape.enum), made)
-    return made
+        schema = core.no_info_after_validator_function(_one_of(shape.enum), schema)
+    return schema
 
 
 def _field(parameter: Parameter) -> core.TypedDictField:
     shape = parameter.shape
-    made = value_shape(shape)
+    schema = value_shape(shape)
     if shape.has_default:
-        made = core.with_default_schema(made, default=shape.default, validate_default=True)
+        schema = core.with_default_schema(schema, default=shape.default, validate_default=True)
     required = parameter.required and not shape.has_default
-    return core.typed_dict_field(made, required=required)
+    return core.typed_dict_field(schema, required=required)
 
 
 def _is_text_enum(shape: Schema) -> bool:
@@ -83,11 +83,11 @@ def _set(shape: Schema) -> Iterator[str]:
 
 
 def _of_type(kind: JsonType, shape: Schema) -> CoreSchema:
-    made = _BUILDERS[kind](shape)
+    schema = _BUILDERS[kind](shape)
     for check, keyword in checks_of(shape, kind):
         if (test := check.test(keyword)) is not None:
-            made = _after(test, made)
-    return made
+            schema = _after(test, schema)
+    return schema
 
 
 def _after(test: Callable[[Any], object], shape: CoreSchema) -> CoreSchema:
@@ -133,15 +133,15 @@ def _number(shape: Schema) -> CoreSchema:
 
 
 def _array(shape: Schema) -> CoreSchema:
-    made: CoreSchema = core.list_schema(
+    schema: CoreSchema = core.list_schema(
         None if shape.items is None else value_shape(shape.items),
         strict=True,
         min_length=shape.min_items,
         max_length=shape.max_items,
     )
     if shape.unique:
-        made = core.no_info_after_validator_function(_all_different, made)
-    return made
+        schema = core.no_info_after_validator_function(_all_different, schema)
+    return schema
 
 
 def _all_different(items: list[Any]) -> list[Any]:
@@ -215,9 +215,9 @@ def shapes_for(value: Mapping[str, Any], shape: Schema) -> tuple[Parameter, ...]
         return shapes
     if shape.discriminator not in value:
         return ()
-    said = identity(value[shape.discriminator])
+    identity_ = identity(value[shape.discriminator])
     pairs = zip(shapes, shape.tags, strict=True)
-    return tuple(each for each, tag in pairs if identity(tag) == said)
+    return tuple(each for each, tag in pairs if identity(tag) == identity_)
 
 
 def objects_for(value: Mapping[str, Any], shape: Schema) -> tuple[Schema, ...]:

@@ -34,7 +34,7 @@ def load_settings(
         ConfigError: A key or value can't be read: it may be a restriction.
     """
     environ = os.environ if environ is None else environ
-    root, file, table = _given(Path(folder)) if folder is not None else _nearest(Path.cwd())
+    root, file, table = _project_in(Path(folder)) if folder is not None else _nearest(Path.cwd())
     values: dict[str, tuple[Any, Origin]] = {}
     values |= _from_table(table, str(file or root))
     values |= _from_environment(environ)
@@ -85,7 +85,7 @@ def find_project(start: Path) -> Path | None:
     return None
 
 
-def _given(folder: Path) -> tuple[Path, Path | None, dict[str, Any]]:
+def _project_in(folder: Path) -> tuple[Path, Path | None, dict[str, Any]]:
     try:
         root = folder.expanduser().resolve()
         found = root.is_dir()
@@ -109,7 +109,7 @@ def _where_definitions_are(root: Path) -> dict[str, Any]:
 def _nearest(start: Path) -> tuple[Path, Path | None, dict[str, Any]]:
     start = start.resolve()
     if (root := find_project(start)) is not None:
-        return _given(root)
+        return _project_in(root)
     if any((start / name).is_dir() for name in (*DEFAULT_TOOLS, *DEFAULT_SKILLS)):
         return start, None, {}
     raise ConfigError(
@@ -167,10 +167,10 @@ def _from_table(table: Mapping[str, Any], origin: str) -> dict[str, tuple[Any, O
                 raise Origin(origin, key).error("must be a table")
             for inner, one in value.items():
                 name = f"{key}.{inner}"
-                _known(name, origin)
+                _check_key(name, origin)
                 values[name] = one, Origin(origin, name)
         else:
-            _known(key, origin)
+            _check_key(key, origin)
             values[key] = value, Origin(origin, key)
     return values
 
@@ -212,12 +212,12 @@ def _from_overrides(overrides: Mapping[str, Any]) -> dict[str, tuple[Any, Origin
     values: dict[str, tuple[Any, Origin]] = {}
     for short, value in overrides.items():
         key = SHORT.get(short, short)
-        _known(key, "command line")
+        _check_key(key, "command line")
         values[key] = value, Origin("command line", key, text=True)
     return values
 
 
-def _known(key: str, origin: str) -> None:
+def _check_key(key: str, origin: str) -> None:
     if key in KINDS:
         return
     within = [known for known in KINDS if known.endswith(f".{key}")]

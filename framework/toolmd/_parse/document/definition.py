@@ -274,28 +274,28 @@ class Definition:
             for key in [one.key for item in entry.items if (one := item.entry) is not None]:
                 page.named("parameter", plain(key.text), key)
         elif attribute == "implemented_by":
-            said = read_operation(plain(entry.text))
-            for name in said.placeholders if said is not None else ():
+            operation = read_operation(plain(entry.text))
+            for name in operation.placeholders if operation is not None else ():
                 page.named("parameter", name, page.mark(f"{{{name}}}", *entry.value[1:]))
 
-    def kept(self) -> dict[str, str]:
+    def keep_prose(self) -> dict[str, str]:
         """Return the prose to keep, title to text; report restrictions in it."""
-        kept: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for section in self.document.others:
             here = section_of(self.kind, section.title)
             whole = [Part(section.level, section.mark, section.blocks)] if here is None else []
             blocks = [] if whole else section.blocks
             report_kept(self.page, blocks, [*whole, *section.parts], here)
-            before = kept.get(section.title)
-            kept[section.title] = f"{before}\n\n{section.text}" if before else section.text
-        return kept
+            before = texts.get(section.title)
+            texts[section.title] = f"{before}\n\n{section.text}" if before else section.text
+        return texts
 
     def finish(
-        self, noun: type[_N], said: dict[str, Any]
+        self, noun: type[_N], values: dict[str, Any]
     ) -> tuple[_N | None, tuple[Diagnostic, ...]]:
         """Build the spec, or None if any error was reported; sort the diagnostics by place."""
-        said["source"] = Source(self.page.path, self.document.mark.line)
-        spec = None if self.page.has_errors else noun(**said)
+        values["source"] = Source(self.page.path, self.document.mark.line)
+        spec = None if self.page.has_errors else noun(**values)
         found = sorted(self.page.diagnostics, key=lambda d: (d.span.line, d.span.column))
         return spec, tuple(found)
 

@@ -12,7 +12,7 @@ from toolmd._parse.fields.table import TABLES, SectionTable, section_of
 from toolmd._parse.fields.values import is_same, read_values
 from toolmd._parse.page import Mark, Page, insert_below, replace
 from toolmd._parse.unread import report_kept, report_pair, report_unknown
-from toolmd._parse.words import Pair, definition_name, fold, mended_name, nearest, plain
+from toolmd._parse.words import Pair, definition_name, fold, nearest, plain, repair_name
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Edit
 
@@ -181,7 +181,7 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
         page.named("definition", values["name"], entry.value, declares=True)
         below = max(below, entry.key.line) if section else 0
     else:
-        fallback = mended_name(PurePath(page.path).name.split(".")[0] or "tool")
+        fallback = repair_name(PurePath(page.path).name.split(".")[0] or "tool")
         values.setdefault("name", fallback)
         if not page.has_errors or entry is None:
             fix = _filled(page, entry, below, f"**Name**: {fallback}")

@@ -297,7 +297,7 @@ _OTHER_FIELDS = {
     "requires_confirmation": "; for a condition, write `- **Confirm When**: …`",
     "max_calls": "; for calls in a time, write `- **Quota**: 3 calls per user per day`",
 }
-_OF_MORE = frozenset(" /<>=")  # the signs of a value that may be meant for one of these
+_OF_MORE = frozenset(" /<>=")  # the signs of a value that may belong to one of these
 
 
 def _report_nested(page: Page, known: Row, entry: Node) -> bool:
@@ -355,19 +355,19 @@ def _format(page: Page, known: Row, entry: Node) -> str:
 def _boolean(page: Page, known: Row, entry: Node) -> Any:
     if not entry.keyed and not entry.blocks:
         return entry.checked is not False
-    said = None if entry.blocks else scalars.boolean(entry.text)
-    if said is None:
+    flag = None if entry.blocks else scalars.boolean(entry.text)
+    if flag is None:
         raise Unread("write yes or no")
-    if entry.checked not in {None, said}:
+    if entry.checked not in {None, flag}:
         raise Unread("tick the box or write the word: they differ")
-    return said
+    return flag
 
 
 def _choice(page: Page, known: Row, entry: Node) -> str:
     word = fold(plain(entry.text))
     if set(known.choices) >= {"yes", "no"} and word not in map(fold, known.choices):
-        said = scalars.boolean(entry.text)
-        word = word if said is None else "yes" if said else "no"
+        flag = scalars.boolean(entry.text)
+        word = word if flag is None else "yes" if flag else "no"
     for choice in known.choices:
         if word == fold(choice) and not entry.blocks:
             return choice
@@ -460,11 +460,11 @@ def read_escalations(page: Page, known: Row, entry: Node) -> tuple[Escalation, .
         raise Unread("write `after 4 hours to ROLE`, or each as a nested bullet")
     found = []
     for mark in marks:
-        said = _ESCALATION.fullmatch(flow(mark.text))
-        seconds = scalars.duration(said[1]) if said else None
-        if said is None or seconds is None:
+        match = _ESCALATION.fullmatch(flow(mark.text))
+        seconds = scalars.duration(match[1]) if match else None
+        if match is None or seconds is None:
             raise Unread("write `after 4 hours to head_of_support`")
-        to = replaced(entry, value=mark._replace(text=said[2]), blocks=[])
+        to = replaced(entry, value=mark._replace(text=match[2]), blocks=[])
         found.append(Escalation(seconds, _approver_roles(page, known, to)))
     return tuple(sorted(found, key=lambda one: one.after_s))
 

@@ -15,7 +15,7 @@ from toolmd._parse.fields.values import report_remark, without_remark
 from toolmd._parse.page import Mark, Page
 from toolmd._parse.page import replace as fix_of
 from toolmd._parse.parameters.signature import FLAGS, Draft, read_details
-from toolmd._parse.parameters.types import TypeProblem, meant_type
+from toolmd._parse.parameters.types import TypeProblem, nearest_type
 from toolmd._parse.scalars import number
 from toolmd._parse.words import code_text, flow, fold, nearest, plain, split
 from toolmd._types.code import Code
@@ -37,12 +37,12 @@ def report_second_name(page: Page, name: Mark) -> None:
 def report_nested(page: Page, description: Node) -> None:
     """Report the parameter's fields that are nested below its Description: they would be prose."""
     for entry in [e for item in description.items if (e := item.entry) is not None]:
-        known, told = PARAMETER.field(entry.name), plain(entry.text)
+        known, text = PARAMETER.field(entry.name), plain(entry.text)
         is_marked = split(entry.key) or entry.key.text[:1] in "*_`"
         if (
             known is not None
-            and told
-            and (is_marked or known.restricts or number(told) is not None)
+            and text
+            and (is_marked or known.restricts or number(text) is not None)
         ):
             what = f"'{known.name}' is nested below Description, where it would be prose"
             page.error(Code.MISPLACED_FIELD, entry.key, what, "unindent it")
@@ -62,13 +62,13 @@ def report_unmarked(page: Page, where: str, kept: Sequence[Block]) -> None:
             )
 
 
-def report_note(page: Page, where: str, note: Mark, said: dict[str, Any]) -> bool:
+def report_note(page: Page, where: str, note: Mark, keywords: dict[str, Any]) -> bool:
     """Report words next to a type that no field reads; return whether they are kept as text."""
     word = note.text.strip("`*_ ")
     near, code, what = nearest(word, FLAGS), Code.UNKNOWN_FIELD, "unknown field"
-    if "types" not in said and (kind := meant_type(word)):
+    if "types" not in keywords and (kind := nearest_type(word)):
         near, code, what = kind, Code.UNKNOWN_TYPE, "unknown type"
-        said["types"] = ()  # any, so that no second error follows from it
+        keywords["types"] = ()  # any, so that no second error follows from it
     first = word.split(" ")[0]
     if near is not None or (" " in word and nearest(first, [f.name for f in PARAMETER.fields])):
         mark = note.at(max(note.text.find(word), 0), len(word))
@@ -129,17 +129,17 @@ def check_place(page: Page, where: str, role: str, fields: Fields) -> None:
 
 
 def checked(
-    page: Page, where: str, role: str, name: Mark, fields: Fields, said: dict[str, Any]
+    page: Page, where: str, role: str, name: Mark, fields: Fields, keywords: dict[str, Any]
 ) -> Schema:
     """Check the attributes of a value against each other, and build its schema."""
-    check = _Checks(page, where, role, fields, said)
-    if "one_of" in said or "discriminator" in fields.known:
+    check = _Checks(page, where, role, fields, keywords)
+    if "one_of" in keywords or "discriminator" in fields.known:
         check.one_of(name)
     if role == "shape":
         check.shape(name)
     check.enum()
     check.fit()
-    shape = check.from_caller(check.pattern(Schema(**said)))
+    shape = check.from_caller(check.pattern(Schema(**keywords)))
     for attribute in ("default", "example"):
         entry = fields.entry(attribute)
         if shape.from_caller is not None and attribute == "default":
@@ -151,10 +151,10 @@ def checked(
 
 class _Checks:
     def __init__(
-        self, page: Page, where: str, role: str, fields: Fields, said: dict[str, Any]
+        self, page: Page, where: str, role: str, fields: Fields, keywords: dict[str, Any]
     ) -> None:
         self.page, self.where, self.role = page, where, role
-        self.fields, self.said = fields, said
+        self.fields, self.keywords = fields, keywords
 
     def wrong(self, code: Code, at: Mark | str, message: str, help_: str) -> None:
         """Report an error at a mark, or at the value of a field."""
@@ -165,7 +165,7 @@ class _Checks:
 
     def fit(self) -> None:
         """Report fields of another type, and bounds that no value can meet."""
-        where, said, types = self.where, self.said, self.said["types"]
+        where, keywords, types = self.where, self.keywords, self.keywords["types"]
         kinds = " or ".join(types)
         for known, entry in self.fields.known.values():
             of_items = known.attribute == "properties" and "array" in types
@@ -184,20 +184,20 @@ class _Checks:
             ("items", "array", "items", "remove the items"),
         ):
             named = self.fields.entry(attribute)
-            if types and attribute in said and kind not in types and not named:
+            if types and attribute in keywords and kind not in types and not named:
                 nested = f"{what} are nested below {where}, which is {kinds}"
                 help_ = f"change its type to {kind}, or {remedy}"
                 self.wrong(Code.FIELD_MISMATCH, "types", nested, help_)
         each = self.fields.entry("values")
-        if each is not None and {"properties", "one_of"} & {*said}:
+        if each is not None and {"properties", "one_of"} & {*keywords}:
             what = f"{where} has fields of its own, and no others: Each Value has no effect"
             self.wrong(Code.FIELD_MISMATCH, each.key, what, "remove Each Value, or the fields")
         for low, high in UPPER.items():
-            if low in said and high in said and said[low] > said[high]:
+            if low in keywords and high in keywords and keywords[low] > keywords[high]:
                 what = f"the bounds of {where} exclude every value: "
-                what += f"{said[low]} is above {said[high]}"
+                what += f"{keywords[low]} is above {keywords[high]}"
                 self.wrong(Code.INVALID_RANGE, low, what, "swap them, or change one")
-        if types == ("array",) and said.get("items") is None:
+        if types == ("array",) and keywords.get("items") is None:
             at = self.fields.entry("types")
             what = f"{where} is an array of anything"
             help_ = "declare its items with `- **Items**:`"
@@ -253,12 +253,12 @@ class _Checks:
 
     def enum(self) -> None:
         """Read the values; an array's enum applies to its items."""
-        entry, said = self.fields.entry("enum"), self.said
+        entry, keywords = self.fields.entry("enum"), self.keywords
         if entry is None:
             self.bare_enum()
             return
-        of_items = said["types"] == ("array",)
-        items: Schema = said.get("items") or Schema(types=("string",))
+        of_items = keywords["types"] == ("array",)
+        items: Schema = keywords.get("items") or Schema(types=("string",))
         words = _words(self.page, entry)
         if len(words) > MAX_ENUM:
             too_many(self.page, entry.key, "values in an enum", MAX_ENUM)
@@ -266,7 +266,7 @@ class _Checks:
             what = f"the enum of {self.where} has no values, so no value is allowed"
             help_ = "write the values separated by commas, or remove Enum"
             self.wrong(Code.EMPTY_ENUM, entry.key, what, help_)
-        shape = Schema(types=items.types if of_items else said["types"])
+        shape = Schema(types=items.types if of_items else keywords["types"])
         values: list[JsonValue] = []
         for word, _ in words[:MAX_ENUM]:
             value, fits = scalars.enum_value(word.text, shape)
@@ -279,25 +279,27 @@ class _Checks:
             elif identity(value) not in map(identity, values):
                 values.append(value)
         if notes := [f"{word.text}: {note}" for word, note in words if note]:
-            said["description"] = f"{said.get('description', '')} ({'; '.join(notes)})".strip()
+            keywords["description"] = (
+                f"{keywords.get('description', '')} ({'; '.join(notes)})".strip()
+            )
         if of_items:
-            said["items"] = replace(items, enum=tuple(values))
+            keywords["items"] = replace(items, enum=tuple(values))
         else:
-            said["enum"] = tuple(values)
+            keywords["enum"] = tuple(values)
 
     def bare_enum(self) -> None:
         """Report the Type enum of a value without an Enum."""
-        entry, items = self.fields.entry("types"), self.said.get("items") or Schema()
+        entry, items = self.fields.entry("types"), self.keywords.get("items") or Schema()
         named = entry is not None and re.search(r"(?i)\benum\b", entry.text)
-        if named and self.said.get("enum", items.enum) is None:
+        if named and self.keywords.get("enum", items.enum) is None:
             what = f"the type of {self.where} is enum, and it has no values"
             self.wrong(Code.EMPTY_ENUM, "types", what, "add `- **Enum**: a, b`")
 
     def one_of(self, name: Mark) -> None:
         """Report what can't stand beside One Of; give each shape the Discriminator's value."""
-        said, fields, where = self.said, self.fields, self.where
+        keywords, fields, where = self.keywords, self.fields, self.where
         entry = fields.entry("discriminator")
-        if "one_of" not in said:
+        if "one_of" not in keywords:
             if entry is not None:
                 what = f"{where} has a Discriminator, but no One Of with shapes to tell apart"
                 help_ = "add `- **One Of**:` with its shapes below, or remove Discriminator"
@@ -308,17 +310,19 @@ class _Checks:
             help_ = f"move it into the shapes, or remove One Of or {known.name}"
             what = f"{where} has One Of and {known.name}"
             self.wrong(Code.INVALID_ONE_OF, other.key, what, help_)
-        own = [said.pop(attribute, None) for attribute in ("properties", "values")]
+        own = [keywords.pop(attribute, None) for attribute in ("properties", "values")]
         if own != [None, None] and not beside:
             help_ = "move the fields into the shapes, and write the Type as `object`"
             what = f"{where} has One Of and fields of its own"
             self.wrong(Code.INVALID_ONE_OF, name, what, help_)
-        if said["types"] and "object" not in said["types"]:
+        if keywords["types"] and "object" not in keywords["types"]:
             help_ = "write `- **Type**: object`; for an array, write One Of below its Items"
-            what = f"One Of does not fit {where}, which is {' or '.join(said['types'])}"
+            what = f"One Of does not fit {where}, which is {' or '.join(keywords['types'])}"
             self.wrong(Code.INVALID_ONE_OF, name, what, help_)
-        if entry is not None and said.get("discriminator"):
-            said["one_of"] = tuple(self.tagged(entry, said["discriminator"], said["one_of"]))
+        if entry is not None and keywords.get("discriminator"):
+            keywords["one_of"] = tuple(
+                self.tagged(entry, keywords["discriminator"], keywords["one_of"])
+            )
 
     def tagged(self, entry: Node, field: str, shapes: tuple[Parameter, ...]) -> Iterator[Parameter]:
         """Yield the shapes, each with one fixed value of the Discriminator's field."""
@@ -340,17 +344,17 @@ class _Checks:
                 help_ = f"give '{field}' of each shape an Enum with a value of its own"
                 self.wrong(Code.INVALID_ONE_OF, entry.key, f"{what} '{field}': {tag[0]!r}", help_)
             types = found.shape.types or ("string",)
-            told = replace(found, shape=replace(found.shape, types=types, enum=tag))
-            rest = tuple(told if p is found else p for p in properties or ())
+            fixed = replace(found, shape=replace(found.shape, types=types, enum=tag))
+            rest = tuple(fixed if p is found else p for p in properties or ())
             yield replace(each, shape=replace(each.shape, properties=rest))
 
     def shape(self, mark: Mark) -> None:
         """Report a shape that is not an object with Properties."""
-        types = " or ".join(self.said["types"]) or "any value"
-        if self.said["types"] != ("object",):
+        types = " or ".join(self.keywords["types"]) or "any value"
+        if self.keywords["types"] != ("object",):
             what, help_ = f"{self.where} is {types}, not an object", "write `- **Type**: object`"
             self.wrong(Code.INVALID_ONE_OF, mark, what, help_)
-        elif self.said.get("properties") is None:
+        elif self.keywords.get("properties") is None:
             self.wrong(Code.INVALID_ONE_OF, mark, f"{self.where} has no Properties", _WRITTEN)
 
 

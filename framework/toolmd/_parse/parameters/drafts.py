@@ -40,7 +40,7 @@ def read_drafts(page: Page, blocks: Sequence[Block], parts: list[Part]) -> Draft
                 left = [item for item in block.items if not _parameter(page, item, read)]
                 read.prose += [Bullets(left, block.ordered)] if left else []
             case Paragraph() if says_none(block.mark.text):
-                read.none_said = True
+                read.is_empty = True
             case Paragraph() if report_group(page, block.mark):
                 pass
             case _:
@@ -72,8 +72,8 @@ def report_group(page: Page, mark: Mark, item: Node | None = None) -> bool:
     if found is None or (item is not None and any(map(_is_field, item.items))):
         return False
     what = f"'{mark.text.strip('*_: ')}' is a group, and parameters are not read in groups"
-    said = "true" if found[1] == "required" else "false"
-    help_ = f"write `- **Required**: {said}` or `({found[1]})` at each of its parameters"
+    flag = "true" if found[1] == "required" else "false"
+    help_ = f"write `- **Required**: {flag}` or `({found[1]})` at each of its parameters"
     page.error(Code.INVALID_NAME, mark, what, help_)
     return True
 
@@ -113,13 +113,13 @@ def _with_bold_lines(blocks: Sequence[Block]) -> list[Block]:
     """
     found: list[Block] = []
     owner: Node | None = None
-    kept = [block for block in blocks if not isinstance(block, Comment)]
-    for at, block in enumerate(kept):
+    visible = [block for block in blocks if not isinstance(block, Comment)]
+    for at, block in enumerate(visible):
         if isinstance(block, Bullets) and owner is not None and _all_fields(block):
             owner.blocks.append(block)
             owner = None
         elif isinstance(block, Paragraph) and not says_none(block.mark.text):
-            below = next((b for b in kept[at + 1 : at + 3] if not _is_plain(b)), None)
+            below = next((b for b in visible[at + 1 : at + 3] if not _is_plain(b)), None)
             items = _bold_items(block, fields_below=_all_fields(below))
             if owner is not None and not items and _all_fields(below):
                 owner.blocks.append(block)
@@ -169,7 +169,7 @@ def _parameter(page: Page, item: Node, read: Draft) -> bool:
     """Read a bullet as a parameter; return whether it is one, or was reported."""
     line = read_signature(item.mark)
     if says_none(item.mark.text) and not item.blocks:
-        read.none_said = True
+        read.is_empty = True
         return True
     if report_group(page, item.mark, item) or is_stray(page, item, line):
         return True
@@ -201,8 +201,8 @@ def from_item(page: Page, item: Node, line: Draft | None = None) -> Draft:
     text = item.mark.text
     line = line or read_signature(item.mark._replace(text=text.replace(" *", "*")))
     if item.headed and line is not None:
-        said = line.typed or line.separated or line.flagged
-        if line.name.text != text.rstrip("?* \\") and not said:
+        has_details = line.typed or line.separated or line.flagged
+        if line.name.text != text.rstrip("?* \\") and not has_details:
             line = None
     draft = line or Draft(item.mark)
     fill(page, draft, item.blocks, headed=item.headed)
@@ -236,11 +236,13 @@ def fill(page: Page, draft: Draft, blocks: Sequence[Block], *, headed: bool = Tr
 
 def _describe(draft: Draft, block: Paragraph) -> None:
     """Continue the description that stands next to a name in bold."""
-    said = next((e for e in draft.entries if e.key.text == "Description"), None)
-    if said is None:
+    description = next((e for e in draft.entries if e.key.text == "Description"), None)
+    if description is None:
         draft.prose.append(block)
     else:
-        said.value = said.value._replace(text=f"{said.value.text}\n{block.mark.text}")
+        description.value = description.value._replace(
+            text=f"{description.value.text}\n{block.mark.text}"
+        )
 
 
 def _is_type_alone(text: str) -> bool:

@@ -101,9 +101,9 @@ class SchemaReader:
             return Schema(), False
         self._spread(draft)
         fields = name_fields(page, draft.entries, PARAMETER)
-        said = self._type(fields, draft)
-        is_read = said is not None
-        said = said or {}
+        keywords = self._type(fields, draft)
+        is_read = keywords is not None
+        keywords = keywords or {}
         if self.role == "shape":
             checks.report_foreign(page, self.where, fields)
         values = read_values(page, fields)
@@ -111,16 +111,16 @@ class SchemaReader:
         for unknown in fields.unknown:
             report_unknown(page, unknown, PARAMETER)
         if (entry := fields.entry("one_of")) is not None:
-            said["one_of"] = self._shapes(entry, draft)
-        nested = self._nested(fields, draft, said)
-        said |= nested if is_read else {}
-        said |= {k: v for k, v in values.items() if k in _ATTRIBUTES and k != "types"}
-        self._describe(said, draft)
-        if "types" not in said:
-            said["types"] = self._inferred(said, fields, draft) if is_read else ()
-        if said["types"] == () and _is_object(said):
-            said["types"] = ("object",)
-        shape = checks.checked(page, self.where, self.role, draft.name, fields, said)
+            keywords["one_of"] = self._shapes(entry, draft)
+        nested = self._nested(fields, draft, keywords)
+        keywords |= nested if is_read else {}
+        keywords |= {k: v for k, v in values.items() if k in _ATTRIBUTES and k != "types"}
+        self._describe(keywords, draft)
+        if "types" not in keywords:
+            keywords["types"] = self._inferred(keywords, fields, draft) if is_read else ()
+        if keywords["types"] == () and _is_object(keywords):
+            keywords["types"] = ("object",)
+        shape = checks.checked(page, self.where, self.role, draft.name, fields, keywords)
         if values.get("required") is not None and values["required"] is values.get("optional"):
             what = f"Required and Optional of {self.where} contradict each other"
             page.error(Code.CONFLICT, fields.known["optional"][1].key, what, "keep one of the two")
@@ -179,7 +179,7 @@ class SchemaReader:
             del fields.known["types"]  # these are the values of an enum
         return attributes(read_type(typed.value.text)) if typed is not None else {}
 
-    def _nested(self, fields: Fields, draft: Draft, said: Mapping[str, Any]) -> dict[str, Any]:
+    def _nested(self, fields: Fields, draft: Draft, keywords: Mapping[str, Any]) -> dict[str, Any]:
         """Read the items, values and properties: below their fields, or like parameters."""
         nested: dict[str, Any] = {}
         below = draft.drafts
@@ -194,7 +194,7 @@ class SchemaReader:
                 nested["properties"] = (
                     () if self.role == "shape" and says_none(entry.text) else None
                 )
-        types = said.get("types", ())
+        types = keywords.get("types", ())
         of_items = bool(below) and "array" in types and "object" not in types
         if below and not of_items:
             nested["properties"] = read_parameters(self.page, below, self.depth + 1)
@@ -203,7 +203,7 @@ class SchemaReader:
             inner = self._item(entry) if entry is not None else Draft(draft.name)
             inner.drafts += below if of_items and name == "items" else []
             if entry is not None or (of_items and name == "items"):
-                nested[name] = self._inner(inner, said.get(name))
+                nested[name] = self._inner(inner, keywords.get(name))
         return {name: value for name, value in nested.items() if value is not None}
 
     def _item(self, entry: Node) -> Draft:
@@ -295,28 +295,30 @@ class SchemaReader:
                 shapes[name] = Parameter(name, reader.read(each)[0])
         return tuple(shapes.values())
 
-    def _describe(self, said: dict[str, Any], draft: Draft) -> None:
+    def _describe(self, keywords: dict[str, Any], draft: Draft) -> None:
         """Keep prose and notes in the description; report that notes enforce nothing."""
         report_kept(self.page, draft.prose, (), PARAMETER)
         report_unmarked(self.page, self.where, draft.prose)
-        parts = [said.get("description", ""), prose(draft.prose)]
+        parts = [keywords.get("description", ""), prose(draft.prose)]
         text = "\n\n".join(part for part in parts if part)
         for note in draft.notes:
-            if report_note(self.page, self.where, note, said):
+            if report_note(self.page, self.where, note, keywords):
                 text = f"{text} ({note.text})".strip()
-        said |= {"description": text} if text else {}
+        keywords |= {"description": text} if text else {}
 
-    def _inferred(self, said: Mapping[str, Any], fields: Fields, draft: Draft) -> tuple[str, ...]:
+    def _inferred(
+        self, keywords: Mapping[str, Any], fields: Fields, draft: Draft
+    ) -> tuple[str, ...]:
         """Infer a missing type from the other fields."""
-        if self.role == "shape" or _is_object(said):
+        if self.role == "shape" or _is_object(keywords):
             return ("object",)
-        if "items" in said or _is_bounded(said, "array"):
+        if "items" in keywords or _is_bounded(keywords, "array"):
             return ("array",)
         if (enum := fields.entry("enum")) is not None:
             words = scalars.listed(enum.text)
             whole = words and all(isinstance(scalars.number(word), int) for word in words)
             return ("integer",) if whole else ("string",)
-        kind = "number" if _is_bounded(said, "number") else "string"
+        kind = "number" if _is_bounded(keywords, "number") else "string"
         what, help_ = (
             f"Type is missing for {self.where}; '{kind}' is used",
             f"add `- **Type**: {kind}`",
@@ -350,14 +352,14 @@ def _holds_shapes(entry: Node) -> bool:
     return fields or any(line is not None and line.typed for line in lines)
 
 
-def _is_object(said: Mapping[str, Any]) -> bool:
-    return said.get("properties") is not None or "one_of" in said or "values" in said
+def _is_object(keywords: Mapping[str, Any]) -> bool:
+    return keywords.get("properties") is not None or "one_of" in keywords or "values" in keywords
 
 
-def _is_bounded(said: Mapping[str, Any], kind: Any) -> bool:
+def _is_bounded(keywords: Mapping[str, Any], kind: Any) -> bool:
     """Return whether a field is a bound of values of a type."""
     bounds = (*UPPER, *UPPER.values())
-    return any(name in said and kind in KEYWORDS[name].fits for name in bounds)
+    return any(name in keywords and kind in KEYWORDS[name].fits for name in bounds)
 
 
 def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
@@ -367,7 +369,7 @@ def read_section(definition: Definition, name: str) -> tuple[Parameter, ...]:
         return ()
     page = definition.page
     found = read_drafts(page, section.blocks, section.parts)
-    if found.prose and not (found.drafts or found.none_said):
+    if found.prose and not (found.drafts or found.is_empty):
         unread = next((b for b in found.prose if not _is_sentence(b)), None)
         report = page.warn if unread is None else page.error
         what = f"no parameter could be read in '{section.title}'"

@@ -7,7 +7,7 @@ from toolmd._parse.blocks import Block, Node
 from toolmd._parse.fields.entries import implied
 from toolmd._parse.fields.table import PARAMETER
 from toolmd._parse.page import Mark
-from toolmd._parse.parameters.types import is_type, known_type, meant_type, read_type
+from toolmd._parse.parameters.types import is_type, known_type, nearest_type, read_type
 from toolmd._parse.scalars import code_spans, listed, split_outside
 from toolmd._parse.words import DASHES, MAX_KEY, SEPARATORS, fold, without_invisible
 
@@ -74,7 +74,7 @@ class Draft:
     """Whether another name follows, as in `` `from`, `to` ``."""
     siblings: "list[Draft]" = field(default_factory=list)
     """The parameters with deeper headings below it, if its own type has no properties."""
-    none_said: bool = False
+    is_empty: bool = False
     """Whether a section states that it has no parameters."""
 
     @property
@@ -182,7 +182,7 @@ def _leading_type(found: Draft, rest: Mark) -> Mark:
     end = ends[0].start() if ends else len(rest.text)
     head = rest.text[:end].rstrip(".")
     first, *others = (piece.partition("(")[0].strip() for piece in pieces_of(head))
-    slipped = any(fold(word) in FLAGS for word in others) and meant_type(first)
+    slipped = any(fold(word) in FLAGS for word in others) and nearest_type(first)
     if not first or not (_is_typed(first) or code_spans(head) or slipped):
         return rest
     group = head.find("(")
@@ -284,8 +284,8 @@ def _detail(found: Draft, mark: Mark) -> None:
 
 def _second_type(found: Draft, key: str, mark: Mark) -> None:
     """Read `array, string` as an array of strings, and `string, date` as a string with a format."""
-    said = next((e.text for e in found.entries if e.key.text == key), "any")
-    one, two = read_type(said), read_type(mark.text)
+    first = next((e.text for e in found.entries if e.key.text == key), "any")
+    one, two = read_type(first), read_type(mark.text)
     if one.types == ("array",) and one.items is None:
         found.add("Items", mark)
     elif one.types != two.types:

@@ -66,8 +66,8 @@ def read_type(text: str) -> Schema:
 
 def attributes(shape: Schema) -> dict[str, Any]:
     """Return the attributes that a type sets, its types among them."""
-    said = {field.name: getattr(shape, field.name) for field in fields(Schema)}
-    return {k: v for k, v in said.items() if k == "types" or v != getattr(ANY, k)}
+    values = {field.name: getattr(shape, field.name) for field in fields(Schema)}
+    return {k: v for k, v in values.items() if k == "types" or v != getattr(ANY, k)}
 
 
 def is_type(text: str) -> bool:
@@ -79,7 +79,7 @@ def is_type(text: str) -> bool:
     return shape.enum is None or len(shape.enum) > 1
 
 
-def meant_type(word: str) -> str | None:
+def nearest_type(word: str) -> str | None:
     """Return the type that a whole text misspells; None for any other text."""
     try:
         read_type(word)

@@ -107,7 +107,7 @@ class _Reader:
     """Whether any step of the workflow has an action."""
 
     def read(self) -> Step:
-        said: dict[str, Any] = {"id": self.identity, "line": self.item.mark.line}
+        values: dict[str, Any] = {"id": self.identity, "line": self.item.mark.line}
         entries: dict[str, Node] = {}
         own = self.item.entry or self._bare()
         pair = split(self.item.mark)
@@ -115,7 +115,7 @@ class _Reader:
             report_pair(self.page, pair)
         if own is not None and fold(own.name) in KEY_BY_FOLD:
             key = KEY_BY_FOLD[fold(own.name)]
-            said["title"] = key
+            values["title"] = key
             # The item itself is the action; what is nested below it is its value or more keys.
             nested = [i for i in own.items if not self._is_key(i)]
             more = [i for i in own.items if self._is_key(i)]
@@ -123,9 +123,9 @@ class _Reader:
                 own.key, own.value, [Bullets(nested, ordered=False)] if nested else []
             )
         else:
-            said["title"], said["text"] = _title(self.item.mark)
+            values["title"], values["text"] = _title(self.item.mark)
             more = self.item.items
-        reported = self._take(more, entries, said)
+        reported = self._take(more, entries, values)
         lead = _lead(self.item.mark)
         alone = pair is not None or plain(lead.text) == plain(self.item.mark.text)
         unread = alone and not entries and not reported
@@ -138,10 +138,10 @@ class _Reader:
             self._nothing_unread(key, entry)
         for key, row in STEP_KEYS.items():
             if (read := entries.get(key)) is not None:
-                value = READERS[row.kind].read(self.page, read, said.get(row.attribute))
-                said |= value if isinstance(value, dict) else {row.attribute: value}
-        said["places"] = {key: entry.written.place for key, entry in entries.items()}
-        return Step(**said)
+                value = READERS[row.kind].read(self.page, read, values.get(row.attribute))
+                values |= value if isinstance(value, dict) else {row.attribute: value}
+        values["places"] = {key: entry.written.place for key, entry in entries.items()}
+        return Step(**values)
 
     def _bare(self) -> Node | None:
         """Read `**Return**` and `**Stop**`, which may have no text after them."""
@@ -170,7 +170,7 @@ class _Reader:
             and entry.name[:1].isupper()
         )
 
-    def _take(self, items: list[Node], entries: dict[str, Node], said: dict[str, Any]) -> bool:
+    def _take(self, items: list[Node], entries: dict[str, Node], values: dict[str, Any]) -> bool:
         """Read the bullets that are keys; return whether any other bullet was reported."""
         reported = False
         left: list[Node] = []
@@ -195,12 +195,12 @@ class _Reader:
         report_steps(self.page, [*blocks, Bullets(left, ordered=False)], acts=self.acts)
         if left:
             blocks.append(Bullets(left, ordered=False))
-        text = "\n\n".join(t for t in (said.get("text", ""), prose(blocks)) if t)
-        said["text"] = text
+        text = "\n\n".join(t for t in (values.get("text", ""), prose(blocks)) if t)
+        values["text"] = text
         return reported
 
     def _is_meant(self, item: Node) -> bool:
-        """Return whether a bullet directly below a step is meant as a key."""
+        """Return whether a bullet directly below a step is written as a key."""
         pair, lead = split(item.mark), _lead(item.mark)
         few = self.acts and len(plain(lead.text).split()) <= 3 and lead.text[:1].isalpha()  # noqa: PLR2004
         is_key = pair is not None and (

@@ -178,7 +178,9 @@ WRITERS: Mapping[str, Callable[[Any], str]] = {
     ),
     "suppliers": lambda facts: ", ".join(f"{fact} from {name}" for fact, name in facts.items()),
     "schedule": code,
-    "inputs": lambda said: "\n".join(f"- {name}: {literal(text)}" for name, text in said.items()),
+    "inputs": lambda values: "\n".join(
+        f"- {name}: {literal(text)}" for name, text in values.items()
+    ),
     "identifier": str,
     "boolean": lambda value: "true" if value else "false",
     "number": _number,
@@ -226,17 +228,17 @@ def _is_plain_map(shape: Schema) -> bool:
 
 def shape_lines(shape: Schema, *, required: bool | None = None) -> list[str]:
     """Return the bullets of a schema; `required` is left out if it is None."""
-    said: dict[str, Any] = {"description": shape.description, "required": required}
+    values: dict[str, Any] = {"description": shape.description, "required": required}
     for name, row in KEYWORDS.items():
         value = getattr(shape, name)
-        said[name] = value or None if row.kind == "boolean" else value
+        values[name] = value or None if row.kind == "boolean" else value
     lines = [f"- **Type**: {type_text(shape)}"]
     for field in PARAMETER.fields:
-        lines += _field_lines(field, shape, said)
+        lines += _field_lines(field, shape, values)
     return lines
 
 
-def _field_lines(field: Row, shape: Schema, said: Mapping[str, Any]) -> list[str]:
+def _field_lines(field: Row, shape: Schema, values: Mapping[str, Any]) -> list[str]:
     match field.attribute:
         case "default" | "example":
             given = getattr(shape, f"has_{field.attribute}")
@@ -256,8 +258,8 @@ def _field_lines(field: Row, shape: Schema, said: Mapping[str, Any]) -> list[str
             return [f"- **{field.name}**:", *_shapes_lines(shape.one_of)]
         case "types" | "optional" | "enum" | "items" | "values" | "properties" | "one_of":
             return []
-        case attribute if said.get(attribute) not in (None, ""):
-            return [bullet(field, WRITERS[field.kind](said[attribute]))]
+        case attribute if values.get(attribute) not in (None, ""):
+            return [bullet(field, WRITERS[field.kind](values[attribute]))]
         case _:
             return []
 

@@ -92,15 +92,15 @@ def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
 
 def metadata(spec: ToolSpec) -> Iterator[str]:
     """Yield the fields of Metadata; a switch that is off is left out."""
-    said = dict(spec)
+    values = dict(spec)
     for off in ("requires_auth", "read_only"):
-        said[off] = said[off] or None
+        values[off] = values[off] or None
     if spec.idempotent == "no":
-        said["idempotent"] = None
+        values["idempotent"] = None
     if spec.unknown_parameters == "reject":
-        said["unknown_parameters"] = None
-    said["model_invocation"] = None if spec.model_invocation else False
-    return fields_text(said, TOOL_METADATA)
+        values["unknown_parameters"] = None
+    values["model_invocation"] = None if spec.model_invocation else False
+    return fields_text(values, TOOL_METADATA)
 
 
 def extra_lines(spec: ToolSpec | SkillSpec) -> Iterator[str]:
@@ -141,8 +141,8 @@ def _approval(one: Approval) -> str:
 
 
 def _lines(part: Safety | Limits | Approval, table: Any) -> list[str]:
-    said = {field.name: getattr(part, field.name) for field in fields_of(part)}
-    return [*fields_text(said, table)]
+    values = {field.name: getattr(part, field.name) for field in fields_of(part)}
+    return [*fields_text(values, table)]
 
 
 def _example(example: Example) -> str:
@@ -181,10 +181,10 @@ _OUTPUT_TYPES = {"success": "boolean", "message": "string", "data": "object", "e
 
 def skill_text(spec: SkillSpec) -> str:
     """Return the canonical text; it parses to the same spec."""
-    said = dict(spec)
+    values = dict(spec)
     for flag in ("durable", "model_invocation", "user_invocable"):
-        said[flag] = None if said[flag] else False
-    metadata = [*fields_text(said, SKILL_METADATA), *extra_lines(spec)]
+        values[flag] = None if values[flag] else False
+    metadata = [*fields_text(values, SKILL_METADATA), *extra_lines(spec)]
     blocks = [*head(spec), *section("Metadata", spec, "\n".join(metadata))]
     if spec.when_to_use:
         blocks += ["## When to use", spec.when_to_use]

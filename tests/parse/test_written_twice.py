@@ -128,13 +128,6 @@ def test_the_help_of_a_quota_is_a_quota_that_can_be_read(quota, help_):
     assert help_ in found[0].help
 
 
-@pytest.mark.parametrize("key", ["Lenght", "Max Len", "Len", "Maxlen"])
-def test_a_slip_of_a_fields_last_word_is_an_error_with_the_nearest_name(key):
-    spec, found = read(with_field(f"- **{key}**: 5"))
-    assert spec is None
-    assert found[0].help == "did you mean 'Max Length'?"
-
-
 @pytest.mark.parametrize(
     ("parameters", "names"),
     [

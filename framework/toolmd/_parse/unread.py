@@ -5,7 +5,7 @@ Prose is prose. A line of it is reported only if it is written as a field that r
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as changed
 from functools import lru_cache
 
@@ -21,7 +21,7 @@ from toolmd._parse.fields.table import (
 )
 from toolmd._parse.fields.values import READERS
 from toolmd._parse.page import Mark, Page, replace
-from toolmd._parse.words import Pair, assigned, fold, heading_text, is_slip, nearest, plain, split
+from toolmd._parse.words import Pair, assigned, fold, heading_text, nearest, plain, split
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Severity
 from toolmd._types.field import Row
@@ -167,7 +167,7 @@ def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
     if table.field("types") is None:
         return False
     names = {name: field.name for field in table.fields for name in field.names}
-    near = names.get(nearest(entry.name, names) or "") or _by_part(entry.name, names)
+    near = names.get(nearest(entry.name, names) or "")
     what = f"a parameter has no field '{entry.name}'"
     help_ = (
         f"did you mean '{near}'?"
@@ -177,16 +177,6 @@ def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
     key = page.mark(entry.name, entry.key.line, entry.key.column)
     page.error(Code.UNKNOWN_FIELD, key, what, help_, replace(key, near) if near else ())
     return True
-
-
-def _by_part(word: str, names: Mapping[str, str]) -> str | None:
-    """Return the field that a word begins, `Max Len`, or whose last word it misspells."""
-    folded = fold(word)
-    for name in reversed([*names]) if len(folded) > 2 else ():  # noqa: PLR2004 - letters of a word
-        last = fold(name.rpartition(" ")[2])
-        if fold(name).startswith(folded) or last.startswith(folded) or is_slip(folded, last):
-            return names[name]
-    return None
 
 
 def _pairs(blocks: Iterable[Block]) -> Iterator[Pair]:

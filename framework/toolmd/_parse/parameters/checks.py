@@ -19,7 +19,6 @@ from toolmd._parse.parameters.types import TypeProblem, nearest_type
 from toolmd._parse.scalars import number
 from toolmd._parse.words import code_text, flow, fold, nearest, plain, split
 from toolmd._types.code import Code
-from toolmd._types.field import Row
 from toolmd._types.model_view import unknown_fields
 from toolmd._types.schema import UPPER, Parameter, Schema
 from toolmd._validation import pattern_fault, problems
@@ -99,13 +98,6 @@ _PLACES = {
     "to_model": ("result", "is for a whole result, directly below `## Returns`"),
 }
 """The role of the only values that these fields are for."""
-_OF_TYPE = {
-    ("minimum", "string"): ("Min Length", "at least {} characters"),
-    ("maximum", "string"): ("Max Length", "at most {} characters"),
-    ("minimum", "array"): ("Min Items", "at least {} items"),
-    ("maximum", "array"): ("Max Items", "at most {} items"),
-}
-"""The field that bounds another type, and its form next to a name."""
 _WRITTEN = "write each shape as `- **name**:` with its fields below `- **Properties**:`"
 
 
@@ -171,7 +163,6 @@ class _Checks:
             of_items = known.attribute == "properties" and "array" in types
             if types and known.fits and not {*known.fits} & {*types} and not of_items:
                 help_ = f"{known.name} is for {' and '.join(known.fits)}"
-                help_ += _for_the_type(known, entry, types)
                 what = f"{known.name} does not fit {where}, which is {kinds}"
                 self.wrong(Code.FIELD_MISMATCH, entry.key, what, help_)
         for attribute, kind, what, remedy in (
@@ -407,15 +398,6 @@ def _tag_problem(field: str, each: Parameter, found: Parameter | None) -> tuple[
         return "", ""
     many = "has no fixed value of it" if values is None else "has several values of it"
     return many, f"write `- **Enum**:` with one value for '{field}'"
-
-
-def _for_the_type(known: Row, entry: Node, types: tuple[str, ...]) -> str:
-    """Return what to write instead of a bound that does not fit the type; empty for others."""
-    found = _OF_TYPE.get((known.attribute, types[0]))
-    if found is None or len(types) > 1:
-        return ""
-    instead = found[1].format(entry.text) if entry.implied else f"- **{found[0]}**: {entry.text}"
-    return f"; for {types[0]}, write `{instead}`"
 
 
 def _value_text(entry: Node) -> str:

@@ -10,8 +10,7 @@ from toolmd._parse.fields.table import (
     LIMITS,
     SAFETY,
     SKILL,
-    SKILL_METADATA,
-    TOOL_METADATA,
+    TABLES,
 )
 from toolmd._parse.writing.fields import (
     begins_block,
@@ -56,9 +55,6 @@ _KNOWN = (
 def tool_text(spec: ToolSpec) -> str:
     """Return the canonical text; it parses to the same spec."""
     blocks = [*head(spec)]
-    blocks += section("Metadata", spec, "\n".join([*metadata(spec), *extra_lines(spec)]))
-    if spec.when_to_use:
-        blocks += ["## When to use", spec.when_to_use]
     blocks += section("Parameters", spec, *parameters_text(spec.parameters))
     if not spec.parameters:
         blocks.append("None")
@@ -77,7 +73,7 @@ def tool_text(spec: ToolSpec) -> str:
 
 
 def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
-    """Yield the front matter if needed, the title, the description and the notes."""
+    """Yield what both kinds begin with: all from the title to When to use."""
     foreign = {k: v for k, v in spec.extra.items() if not isinstance(v, str)}
     if foreign:
         lines = [
@@ -88,22 +84,19 @@ def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
     yield spec.description
     if spec.notes:
         yield spec.notes
+    yield from section("Metadata", spec, "\n".join([*_metadata(spec), *_extra_lines(spec)]))
+    if spec.when_to_use:
+        yield from ("## When to use", spec.when_to_use)
 
 
-def metadata(spec: ToolSpec) -> Iterator[str]:
-    """Yield the fields of Metadata; a switch that is off is left out."""
-    values = dict(spec)
-    for off in ("requires_auth", "read_only"):
-        values[off] = values[off] or None
-    if spec.idempotent == "no":
-        values["idempotent"] = None
-    if spec.unknown_parameters == "reject":
-        values["unknown_parameters"] = None
-    values["model_invocation"] = None if spec.model_invocation else False
-    return fields_text(values, TOOL_METADATA)
+def _metadata(spec: ToolSpec | SkillSpec) -> Iterator[str]:
+    """Yield the fields of Metadata; one with its default is left out."""
+    defaults = {name: field.default for name, field in type(spec).model_fields.items()}
+    values = {name: value for name, value in spec if value != defaults[name]}
+    return fields_text(values, TABLES[spec.kind][0])
 
 
-def extra_lines(spec: ToolSpec | SkillSpec) -> Iterator[str]:
+def _extra_lines(spec: ToolSpec | SkillSpec) -> Iterator[str]:
     """Yield the metadata with unknown names."""
     for key, value in spec.extra.items():
         if isinstance(value, str):
@@ -181,13 +174,7 @@ _OUTPUT_TYPES = {"success": "boolean", "message": "string", "data": "object", "e
 
 def skill_text(spec: SkillSpec) -> str:
     """Return the canonical text; it parses to the same spec."""
-    values = dict(spec)
-    for flag in ("durable", "model_invocation", "user_invocable"):
-        values[flag] = None if values[flag] else False
-    metadata = [*fields_text(values, SKILL_METADATA), *extra_lines(spec)]
-    blocks = [*head(spec), *section("Metadata", spec, "\n".join(metadata))]
-    if spec.when_to_use:
-        blocks += ["## When to use", spec.when_to_use]
+    blocks = [*head(spec)]
     blocks += [b for b in ("## Workflow", spec.workflow) if b]
     for part in spec.workflow_sections:
         blocks += [f"### {part.name}"] if part.name else []

@@ -299,7 +299,7 @@ def bind_all(
             name,
             definition.spec,
             binding,
-            call_spec=definition.call_spec,
+            call_part=definition.call_spec,
             content_hash=definition.content_hash,
             diagnostics=definition.diagnostics,
             stale=definition.stale,

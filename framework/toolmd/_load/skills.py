@@ -70,7 +70,7 @@ class Checks:
             binding = late.decide()
             return binding if binding.kind != "none" else binding._replace(inspect=lambda: bare)
 
-        bound.bind(LateBinding(late.target, decide))
+        bound.bound_to = LateBinding(late.target, decide)
         return given
 
     def _of_given(

@@ -1,7 +1,7 @@
 """An immutable snapshot of all tools and skills; a change makes a new one."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
@@ -104,120 +104,75 @@ ToolSpecs: TypeAlias = "Mapping[str, ToolSpec]"
 SkillSpecs: TypeAlias = "Mapping[str, SkillSpec]"
 
 
+@dataclass(slots=True, eq=False)
 class Bound(Generic[Spec]):
-    """A spec and its Python; the spec may be decoded on first use.
+    """A spec and its Python; the spec may be decoded on first use."""
 
-    `diagnostics` are those of its file. `stale` is true if the file is broken and this is its last
-    good version. `default_min` is the minimum confidence (0..1) that its plugin package sets,
-    `crisis_words` are the package's. `hooked` are the modules of its folder that may have guards.
-    `call_spec` and `content_hash` return those of a spec that is
-    not decoded yet.
-    """
+    name: str
+    known: Spec | Callable[[], Spec]
+    """The spec, or the function that decodes it."""
+    bound_to: Binding | LateBinding = NOT_IMPLEMENTED
+    """The place of its Python, or the plugin's question where that is."""
+    _: KW_ONLY
+    call_part: Callable[[], CallSpec] | None = None
+    """Returns what a call is checked against, for a spec that is not decoded yet."""
+    content_hash: Callable[[], str] | str | None = None
+    """Returns the hash of a spec that is not decoded yet, and is the hash once it is known."""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """The diagnostics of its file."""
+    stale: bool = False
+    """Whether the file is broken, and this is its last good version."""
+    default_min: float | None = None
+    """The minimum confidence (0..1) that its plugin package sets."""
+    crisis_words: tuple[str, ...] = ()
+    """The crisis words of its plugin package."""
+    hooked: tuple[str, ...] = ()
+    """The modules of its folder that may have guards."""
 
-    __slots__ = (
-        "_binding",
-        "_decode",
-        "_hash",
-        "_read",
-        "_spec",
-        "crisis_words",
-        "default_min",
-        "diagnostics",
-        "hooked",
-        "name",
-        "stale",
-        "target",
-    )
-
-    def __init__(  # noqa: PLR0913 - the parts of a definition, by keyword
-        self,
-        name: str,
-        spec: Spec | Callable[[], Spec],
-        binding: Binding | LateBinding = NOT_IMPLEMENTED,
-        *,
-        call_spec: Callable[[], CallSpec] | None = None,
-        content_hash: Callable[[], str] | None = None,
-        diagnostics: tuple[Diagnostic, ...] = (),
-        stale: bool = False,
-        default_min: float | None = None,
-        crisis_words: tuple[str, ...] = (),
-        hooked: tuple[str, ...] = (),
-    ) -> None:
-        self.name = name
-        self.bind(binding)
-        self.diagnostics = diagnostics
-        self.stale = stale
-        self.default_min = default_min
-        self.crisis_words = crisis_words
-        self.hooked = hooked
-        self._decode: Callable[[], Spec] | None = spec if callable(spec) else None
-        self._spec: Spec | None = None if callable(spec) else spec
-        self._read = call_spec
-        self._hash: Callable[[], str] | str | None = content_hash
-
-    def with_policy(self, spec: Spec, default_min: float | None) -> "Bound[Spec]":
-        """Return the same definition under a stricter policy.
-
-        Args:
-            spec: The spec with that policy.
-            default_min: The minimum confidence (0..1) of its package, if any.
-        """
-        return Bound(
-            self.name,
-            spec,
-            self.binding,
-            default_min=default_min,
-            crisis_words=self.crisis_words,
-            hooked=self.hooked,
-        )
-
-    def bind(self, binding: Binding | LateBinding) -> None:
-        """Replace the binding."""
-        self._binding = binding
-        self.target = binding.target
+    @property
+    def target(self) -> str:
         """The place of its Python as far as it is known without running any code."""
+        return self.bound_to.target
 
     @property
     def late(self) -> LateBinding | None:
         """The binding, if a plugin must resolve it and has not yet done so."""
-        return self._binding if isinstance(self._binding, LateBinding) else None
+        return self.bound_to if isinstance(self.bound_to, LateBinding) else None
 
     @property
     def binding(self) -> Binding:
         """The place of its Python; the first access may run the plugin of its folder."""
-        if isinstance(self._binding, LateBinding):
+        if isinstance(self.bound_to, LateBinding):
             # Two threads may both resolve it: the plugins return the same answer twice.
-            self._binding = self._binding.decide()
-        return self._binding
+            self.bound_to = self.bound_to.decide()
+        return self.bound_to
 
     @property
     def ready(self) -> bool:
         """Whether its Python is loaded and matches the definition; loads nothing."""
-        binding = self._binding
+        binding = self.bound_to
         return isinstance(binding, Binding) and binding.ready is not None and binding.ready()
 
     @property
     def spec(self) -> Spec:
         """The content of the file."""
         # Two threads may both decode: the specs are equal, so either one is correct.
-        if self._spec is None and (decode := self._decode) is not None:
-            self._spec = decode()
-            self._decode = None
-        assert self._spec is not None
-        return self._spec
+        if callable(known := self.known):
+            self.known = known = known()
+        return known
 
     @property
     def call_spec(self: "BoundTool") -> ToolCallSpec:
         """The part of the spec that a call is checked against."""
-        return self.spec if self._read is None else cast("ToolCallSpec", self._read())
+        return self.spec if self.call_part is None else cast("ToolCallSpec", self.call_part())
 
     @property
     def hash(self) -> str:
         """The content hash of the file, computed on first access."""
-        if not isinstance(self._hash, str):
-            read = self._spec is None and self._hash
-            self._hash = read() if read else self.spec.hash
-        return self._hash
+        if not isinstance(self.content_hash, str):
+            read = self.content_hash if callable(self.known) else None
+            self.content_hash = read() if read else self.spec.hash
+        return self.content_hash
 
 
 class Specs(Mapping[str, Spec], Generic[Spec]):

@@ -119,7 +119,7 @@ class _Trial:
         with self.opened(state.name) as workspace:
             for bound in workspace.registry.tools.values():
                 if bound.binding.kind == "remote":
-                    bound.bind(bound.binding._replace(load=_send_nothing))
+                    bound.bound_to = bound.binding._replace(load=_send_nothing)
             result = workspace.call_sync(name, example.arguments, **caller)
             if result.outcome in {"confirm", "review"} and result.confirmation is not None:
                 result = workspace.confirmations.approve_sync(result.confirmation.id)

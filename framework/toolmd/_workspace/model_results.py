@@ -328,7 +328,7 @@ def read_result_tool(find: Callable[[str, str | None], KeptResult | None], most:
 
     bound = Implementation(f"toolmd:{READ_RESULT}", "", read_result, "sync", context="context")
     binding = Binding("entry_point", bound.target, lambda: bound, ready=lambda: True)
-    return Bound(READ_RESULT, _spec, binding, call_spec=lambda: _CALL_SPEC)
+    return Bound(READ_RESULT, _spec, binding, call_part=lambda: _CALL_SPEC)
 
 
 def page_of(value: Any, offset: int, limit: int | None, room: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -56,7 +57,8 @@ def _resume(order: Order, now: Live) -> tuple[Live, Order]:
         if today.spec.hash != was.hash:
             spec = tightened(was, today.spec, default_min=today.default_min)
         same = today.spec.hash == spec.hash
-        tools[name] = today if same else today.with_policy(spec, today.default_min)
+        alone = replace(today, known=spec, call_part=None, content_hash=None)
+        tools[name] = today if same else alone
     bound: list[Bound[Any]] = [*tools.values()]
     for name in plan.python:
         skill = now.registry.skills.get(name)

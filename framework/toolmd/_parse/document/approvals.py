@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from toolmd._expressions.syntax import pieces
 from toolmd._parse.blocks import Block, Node, Part
@@ -33,66 +34,62 @@ def read_approvals(
     section = definition.section("Approval")
     if section is None:
         return ()
-    groups: list[tuple[str, Mark, list[Block]]] = []
-    groups += [(heading_text(p.heading.text), p.heading, p.blocks) for p in section.parts]
-    found: list[Approval] = []
-    own = _Group(definition.page, check, parameters, "", section.mark)
-    approval = own.read(section.blocks, needed=not groups)
-    left = own.left
-    for title, mark, blocks in groups:
-        one = _Group(definition.page, check, parameters, title, mark)
-        if (read := one.read(blocks, needed=True)) is not None:
-            found.append(read)
-        left += one.left
+    reader = _Reader(definition.page, check, parameters)
+    one, left = reader.read("", section.mark, section.blocks, needed=not section.parts)
+    found = [one]
+    for part in section.parts:
+        title = heading_text(part.heading.text)
+        one, more = reader.read(title, part.heading, part.blocks, needed=True)
+        found.append(one)
+        left += more
     definition.document.keep(section, left, list[Part]())
-    return (*(() if approval is None else (approval,)), *found)
+    return tuple(one for one in found if one is not None)
 
 
-class _Group:
-    """A reader of one approval."""
+@dataclass(slots=True)
+class _Reader:
+    """A reader of approvals."""
 
-    def __init__(
-        self, page: Page, check: Check, parameters: tuple[Parameter, ...], title: str, mark: Mark
-    ) -> None:
-        self.page, self.title, self.mark = page, title, mark
-        self._check, self._parameters = check, parameters
-        self.left: list[Block] = []
-        """The prose beside the fields."""
+    page: Page
+    check: Check
+    parameters: tuple[Parameter, ...]
 
-    def read(self, blocks: list[Block], *, needed: bool) -> Approval | None:
+    def read(
+        self, title: str, mark: Mark, blocks: list[Block], *, needed: bool
+    ) -> tuple[Approval | None, list[Block]]:
+        """Return the approval of a group, and the prose beside its fields."""
         page = self.page
         read = read_entries(page, blocks, APPROVAL)
-        self.left = read.prose
         if not read.entries and not needed:
-            return None
+            return None, read.prose
         fields = name_fields(page, read.entries, APPROVAL)
         values = read_values(page, fields)
         if fields.entry("when") is None:
             page.error(
                 Code.APPROVAL_WITHOUT_WHEN,
-                self.mark,
+                mark,
                 "this approval does not say when it is needed, so it would hold no call",
                 "write `` - **When**: `amount > 100` ``, or `- **When**: always`",
             )
         if fields.entry("by") is None:
             what, help_ = "this approval does not say who may give it", "write `- **By**: manager`"
-            page.error(Code.MISSING_FIELD, self.mark, what, help_)
+            page.error(Code.MISSING_FIELD, mark, what, help_)
         if not {"when", "by"} <= values.keys():
-            return None
-        approval = Approval(self.title, **values)
+            return None, read.prose
+        approval = Approval(title, **values)
         self._expressions(fields, approval)
         self._times(fields, approval)
-        return approval
+        return approval, read.prose
 
     def _expressions(self, fields: Fields, one: Approval) -> None:
         page = self.page
         when, by, text = fields.entry("when"), fields.entry("by"), fields.entry("text")
         if when is not None and one.when != ALWAYS:
-            self._check(_at(page, when, one.when), one.when, "condition of Approval")
+            self.check(_at(page, when, one.when), one.when, "condition of Approval")
         if by is not None and isinstance(one.by, str):
-            self._check(_at(page, by, one.by), one.by, "By", of_approver=True)
+            self.check(_at(page, by, one.by), one.by, "By", of_approver=True)
         if text is not None:
-            check_text(page, text, one.text, self._check, self._parameters)
+            check_text(page, text, one.text, self.check, self.parameters)
 
     def _times(self, fields: Fields, one: Approval) -> None:
         escalate = fields.entry("escalate")

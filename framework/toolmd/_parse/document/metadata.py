@@ -20,7 +20,7 @@ from toolmd._types.diagnostic import Edit
 def read_metadata(definition: Definition) -> dict[str, Any]:
     """Read the head and Metadata; return the values of the spec's fields, and report defaults."""
     entries, table = _metadata_entries(definition)
-    fields = name_fields(definition.page, entries, table, definition.kind)
+    fields = name_fields(definition.page, entries, table)
     values = read_values(definition.page, fields)
     for attribute, (_, entry) in fields.known.items():
         definition.record(attribute, entry)

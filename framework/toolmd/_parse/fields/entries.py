@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 
 from toolmd._parse.blocks import Block, Bullets, Comment, Fence, Node, Paragraph, Raw, Table
-from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, SectionTable, elsewhere
+from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, SectionTable
 from toolmd._parse.page import Mark, Page, replace
 from toolmd._parse.words import Pair, fold, nearest, plain, says_none, split
 from toolmd._types.code import Code
@@ -202,9 +202,7 @@ class Fields:
         return found[1] if found else None
 
 
-def name_fields(
-    page: Page, entries: list[Node], table: SectionTable, kind: str | None = None
-) -> Fields:
+def name_fields(page: Page, entries: list[Node], table: SectionTable) -> Fields:
     """Match entries to a table's fields; repair or report names that are not in it."""
     fields = Fields({}, [])
     for entry in entries:
@@ -212,7 +210,7 @@ def name_fields(
         if known is None:
             known = _repaired(page, entry, table)
         if known is None:
-            if not _reported(page, entry, table, kind):
+            if not _reported(page, entry, table):
                 fields.unknown.append(entry)
             continue
         if known.attribute in fields.known:
@@ -269,7 +267,8 @@ def _names(row: Row, table: SectionTable) -> tuple[str, ...]:
     return (row.name, *(name for name in others if len(fold(name)) >= _SURE))
 
 
-def _reported(page: Page, entry: Node, table: SectionTable, kind: str | None) -> bool:
+def _reported(page: Page, entry: Node, table: SectionTable) -> bool:
+    """Report a key of a closed place that no field has; return whether it was reported."""
     folded = fold(entry.name)
     if table.restricts:
         what = f"unknown field '{entry.name}' in {table.name}; a restriction that can't be read "
@@ -280,10 +279,5 @@ def _reported(page: Page, entry: Node, table: SectionTable, kind: str | None) ->
         what = f"'{entry.name}' is a constraint that Toolmd can't enforce"
         help_ = "write it as Minimum, Maximum, Min Length, Enum or a rule under `## Rules`"
         page.error(Code.UNSUPPORTED_FIELD, entry.key, what, help_)
-        return True
-    misplaced = elsewhere(kind, entry.name, table) if kind else None
-    if misplaced is not None and (misplaced[0].restricts or misplaced[1].restricts):
-        what = f"'{entry.name}' restricts nothing here"
-        page.error(Code.MISPLACED_FIELD, entry.key, what, f"move it to `## {misplaced[0].name}`")
         return True
     return False

@@ -191,14 +191,6 @@ def section_of(kind: str, title: str) -> SectionTable | None:
     return _SECTIONS[kind].get(fold(title))
 
 
-def elsewhere(kind: str, key: str, here: SectionTable) -> tuple[SectionTable, Row] | None:
-    """Find the field that a key names in another section."""
-    for table in TABLES[kind]:
-        if table.name != here.name and table.children == "" and (found := table.field(key)):
-            return table, found
-    return None
-
-
 def names_field(key: str) -> bool:
     """Return whether a key names a field of a parameter."""
     return PARAMETER.field(key) is not None

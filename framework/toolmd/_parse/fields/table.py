@@ -191,11 +191,6 @@ def section_of(kind: str, title: str) -> SectionTable | None:
     return _SECTIONS[kind].get(fold(title))
 
 
-def names_field(key: str) -> bool:
-    """Return whether a key names a field of a parameter."""
-    return PARAMETER.field(key) is not None
-
-
 def near_field(key: str) -> str | None:
     """Return the field of a parameter that a key misspells, or None."""
     return nearest(plain(key), [f.name for f in PARAMETER.fields])

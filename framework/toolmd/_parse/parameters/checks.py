@@ -106,17 +106,13 @@ def too_many(page: Page, mark: Mark, what: str, most: int) -> None:
     page.error(Code.TOO_MANY, mark, f"more than {most} {what}", "split the tool in two")
 
 
-def has_place(attribute: str, role: str) -> bool:
-    """Return whether a field means something for a value of this role."""
-    return attribute not in _PLACES or _PLACES[attribute][0] == role
-
-
 def check_place(page: Page, where: str, role: str, fields: Fields) -> None:
     """Report fields that mean nothing for this value, and that nothing would follow."""
     for attribute, (known, entry) in fields.known.items():
-        if not has_place(attribute, role):
+        needed, place = _PLACES.get(attribute, (role, ""))
+        if needed != role:
             what = f"{known.name} has no effect on {where}"
-            help_ = f"{known.name} {_PLACES[attribute][1]}: move or remove it"
+            help_ = f"{known.name} {place}: move or remove it"
             page.error(Code.FIELD_MISMATCH, entry.key, what, help_)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Part, Table, mark_of
 from toolmd._parse.fields.entries import item_entries, lines_as_entries, table_entries
-from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, names_field, near_field
+from toolmd._parse.fields.table import PARAMETER, UNSUPPORTED, near_field
 from toolmd._parse.page import Mark, Page
 from toolmd._parse.parameters.signature import Draft, read_signature
 from toolmd._parse.parameters.types import is_type
@@ -162,7 +162,7 @@ def _all_fields(block: Block | None) -> bool:
 
 def _is_field(item: Node) -> bool:
     entry = item.entry
-    return entry is not None and names_field(entry.key.text)
+    return entry is not None and PARAMETER.field(entry.key.text) is not None
 
 
 def _parameter(page: Page, item: Node, read: Draft) -> bool:

@@ -258,8 +258,9 @@ def _value_lines(lead: str, value: Value) -> list[str]:
     return [lead, *(f"  {line}" for line in below)]
 
 
-def _retry(value: OnError) -> str:
-    return f"retry {value.retries} times, then " if value.retries else ""
+def _failure(value: OnError) -> list[str]:
+    retry = f"retry {value.retries} times, then " if value.retries else ""
+    return [retry + way_json(value.then)]
 
 
 WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
@@ -275,7 +276,7 @@ WRITERS: Mapping[str, Callable[[Any], list[str]]] = {
     "loop": lambda loop: [f"{loop.name} in {code(loop.over.cel)}"],
     "way": lambda way: [way_json(way)],
     "choice": lambda way: [way_json(way)],
-    "failure": lambda value: [_retry(value) + way_json(value.then)],
+    "failure": _failure,
     "call": lambda use: [use.name, *_arguments(use.arguments)],
     "duration": lambda value: [seconds(value)],
     "approvers": lambda by: [code(by.cel) if isinstance(by, Expression) else ", ".join(by)],

@@ -91,8 +91,9 @@ def head(spec: ToolSpec | SkillSpec) -> Iterator[str]:
 
 def _metadata(spec: ToolSpec | SkillSpec) -> Iterator[str]:
     """Yield the fields of Metadata; one with its default is left out."""
-    defaults = {name: field.default for name, field in type(spec).model_fields.items()}
-    values = {name: value for name, value in spec if value != defaults[name]}
+    fields = type(spec).model_fields.items()
+    values = {name: getattr(spec, name) for name, _ in fields}
+    values |= {name: None for name, field in fields if values[name] == field.default}
     return fields_text(values, TABLES[spec.kind][0])
 
 

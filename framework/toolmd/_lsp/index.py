@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from toolmd._expressions import Token, names_read, tokens
 from toolmd._lsp.page import EditorPage
-from toolmd._parse.page import CodePlace, Places, located
+from toolmd._parse.page import CodePlace, Places, locate
 from toolmd._parse.writing.formatter import PARSERS
 from toolmd._types.call_spec import CallSpec
 from toolmd._types.diagnostic import Position
@@ -119,7 +119,7 @@ class FileIndex:
 
 def _placed(lines: list[str], code: CodePlace) -> PlacedExpression:
     found = tokens(code.source)
-    places = located(lines, (token.text for token in found), code.line, code.column)
+    places = locate(lines, (token.text for token in found), code.line, code.column)
     both = [(t, p) for t, p in zip(found, places, strict=True) if p is not None]
     return PlacedExpression(code.source, (code.line, code.column), tuple(both))
 

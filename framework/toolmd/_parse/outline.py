@@ -246,11 +246,11 @@ class _Cursor:
     def _list(self, opening: Token) -> Bullets:
         self.lists += 1
         openings = takewhile(lambda token: token.type == "list_item_open", self.stream)
-        items = [self._filled(self._opened(token)) for token in openings]
+        items = [self._fill(self._open(token)) for token in openings]
         self.lists -= 1
         return Bullets(items, opening.type == "ordered_list_open")
 
-    def _opened(self, opening: Token) -> Node:
+    def _open(self, opening: Token) -> Node:
         line = (opening.map or [0])[0] + 1
         source = self.page.lines[line - 1] if line <= len(self.page.lines) else ""
         source = source.expandtabs(4) if "\t" in source else source
@@ -259,7 +259,7 @@ class _Cursor:
             too_deep(self.page, self.page.mark(source.strip(), line))
         return Node.bullet(Mark("", line, indent + 1), indent)
 
-    def _filled(self, item: Node) -> Node:
+    def _fill(self, item: Node) -> Node:
         for token in takewhile(lambda token: token.type != "list_item_close", self.stream):
             if token.type == "heading_open":
                 text = "#" * int(token.tag[1]) + " " + self.inside()

@@ -46,7 +46,7 @@ class Places:
     """The parameters that could be read."""
 
 
-def located(
+def locate(
     lines: Sequence[str], texts: Iterable[str], line: int, column: int
 ) -> Iterator[Position | None]:
     """Yield the position of each text, in order, at or after a position; None for the rest.

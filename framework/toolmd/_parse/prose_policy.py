@@ -80,8 +80,8 @@ def lint_tool(spec: ToolSpec, text: str) -> tuple[Diagnostic, ...]:
     reported: set[str] = set()
     for prose in (spec.description, spec.notes, spec.when_to_use):
         for sentence in sentences(prose):
-            for policy in stated(sentence):
-                if policy.field not in reported and not enforced(policy, spec):
+            for policy in find_policies(sentence):
+                if policy.field not in reported and not is_enforced(policy, spec):
                     reported.add(policy.field)
                     _report(page, sentence, policy)
     return tuple(sorted(page.diagnostics, key=lambda found: found.span.line))
@@ -97,7 +97,7 @@ def _report(page: Page, sentence: str, policy: _Policy) -> None:
     page.warn(Code.PROSE_POLICY, _place(page, sentence), what, help_)
 
 
-def stated(sentence: str) -> list[_Policy]:
+def find_policies(sentence: str) -> list[_Policy]:
     """Return the policies that a sentence states."""
     words = [word.strip(_SIGNS) for word in _ASIDE.sub(" ", sentence).lower().split()]
     if words and words[0] in _READING and _STRICT.isdisjoint(words):
@@ -111,7 +111,7 @@ def stated(sentence: str) -> list[_Policy]:
     return found
 
 
-def enforced(policy: _Policy, spec: ToolSpec) -> bool:
+def is_enforced(policy: _Policy, spec: ToolSpec) -> bool:
     """Return whether a field of the tool enforces a policy."""
     safety = spec.safety
     asks = safety.requires_confirmation is not None or safety.confirm_when

@@ -107,7 +107,7 @@ def unwrap(text: str) -> str:
     """Remove bold, italics, code and quotes around a whole text."""
     opening = _OPENING
     while len(text) > 1 and text[0] in opening:
-        inner = unquoted(text).strip() if text[0] in _QUOTES else _inside_marks(text)
+        inner = unquote(text).strip() if text[0] in _QUOTES else _inside_marks(text)
         if inner is None or inner == text:
             return text
         if text[0] == "`":
@@ -129,7 +129,7 @@ def _inside_marks(text: str) -> str | None:
     return None
 
 
-def unquoted(text: str) -> str:
+def unquote(text: str) -> str:
     """Remove one pair of quotes around a whole text."""
     closing, inner = _QUOTES.get(text[:1], ""), text[1:-1]
     whole = bool(inner) and text[-1] in closing and not any(sign in inner for sign in closing)

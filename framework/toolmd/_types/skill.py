@@ -135,8 +135,6 @@ class StepKey:
     """The keys of which one must be in the same step."""
     holds: bool = True
     """Whether it holds back the step, or handles its failure."""
-    guards: bool = False
-    """Whether it is reported outside of a step, where it would guard nothing."""
     part: str = ""
     """The part of the field's value that it sets, for a key that completes another one."""
     instead: str = ""
@@ -171,7 +169,7 @@ class Step(Noun):
     """The position of each key's value."""
     when: Annotated[Expression | None, StepKey(
         "When", "condition", "An expression; the step is skipped if it is false.", "when",
-        reads="outside", needs=_ACTIONS, guards=True,
+        reads="outside", needs=_ACTIONS,
         instead="If, Condition, Only If, Unless")] = None
     for_each: Annotated[
         Loop | None,
@@ -188,18 +186,18 @@ class Step(Noun):
     wait: Annotated[float | Expression | None, StepKey(
         "Wait", "moment",
         "A duration (`2h`), or an expression that gives a time: the step waits for it first.",
-        "wait", run="wait", acts=True, each=True, guards=True,
+        "wait", run="wait", acts=True, each=True,
         instead="Delay, Sleep, Pause, Wait Until")] = None
     """The seconds to wait, or the expression that gives a time or a duration."""
     ask: Annotated[Template | None, StepKey(
         "Ask", "question",
         "A person must answer; with Use, the confirmation of exactly that call.",
-        "ask", run="ask", acts=True, each=True, guards=True,
+        "ask", run="ask", acts=True, each=True,
         instead="Confirm, Approve, Approval, Consent, Requires Confirmation")] = None
     by: Annotated[tuple[str, ...] | Expression | None, StepKey(
         "By", "approvers",
         "Who answers instead of the caller: roles, or an expression over `approver`.", "by",
-        needs=("Ask",), guards=True, instead="Approver, Approved By")] = None
+        needs=("Ask",), instead="Approver, Approved By")] = None
     expires_s: Annotated[float | None, StepKey(
         "Expires", "term", "How long Ask waits, at most 30 days; 1 day where it has By.",
         "expires", needs=("Ask",), instead="Expires After, Expires In")] = None
@@ -209,7 +207,7 @@ class Step(Noun):
         needs=("By",), instead="Escalation")] = None
     if_no: Annotated[Way | None, StepKey(
         "If no", "way", "The action when the person says no.", "no",
-        needs=("Ask", "Use"), guards=True,
+        needs=("Ask", "Use"),
         instead="If Rejected, If Declined")] = None
     use: Annotated[
         Use | None,
@@ -250,7 +248,7 @@ class Step(Noun):
         instead="If None, If Not Found")] = None
     check: Annotated[Expression | None, StepKey(
         "Check", "condition", "An expression that must be true after the step.", "check",
-        run="check", reads="after", needs=_GIVING, guards=True,
+        run="check", reads="after", needs=_GIVING,
         instead="Assert, Verify, Ensure")] = None
     on_error: Annotated[OnError | None, StepKey(
         "On error", "failure",

@@ -113,7 +113,7 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
     top = min((p.level for p, t in zip(rest, tables, strict=True) if t), default=0)
     for at, part in enumerate(rest):
         if tables[at] is None and part.level == top:
-            tables[at] = _repaired(page, part, titles[at], kind, named)
+            tables[at] = _find_repair(page, part, titles[at], kind, named)
     at_top = {t.name for p, t in zip(rest, tables, strict=True) if t and p.level == top}
     for at, (part, table) in enumerate(zip(rest, tables, strict=True)):
         text = titles[at] if table else heading_text(part.heading.text)
@@ -133,7 +133,7 @@ def _sort(page: Page, document: Document, rest: list[Part], kind: str) -> None:
         current = section
 
 
-def _repaired(
+def _find_repair(
     page: Page, part: Part, title: str, kind: str, named: set[str]
 ) -> SectionTable | None:
     """Find the section that a heading misspells; report a misspelt restriction as an error."""

@@ -5,7 +5,7 @@ from typing import Any
 from toolmd._expressions import tokens
 from toolmd._parse.blocks import Block, Bullets, Fence, Node, Paragraph, Part
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.page import Mark, Page, located
+from toolmd._parse.page import Mark, Page, locate
 from toolmd._parse.words import code_text, flow, fold, heading_text, plain, split
 from toolmd._types.code import Code
 from toolmd._types.schema import Parameter, Schema
@@ -113,7 +113,7 @@ class _Reader:
     def _record_keys(self, text: str, mark: Mark) -> None:
         """Record the keys of the arguments, in the JSON at or after a mark."""
         depth, found = 0, tokens(text)
-        places = located(self.page.lines, (token.text for token in found), *mark[1:])
+        places = locate(self.page.lines, (token.text for token in found), *mark[1:])
         for token, place, behind in zip(found, places, [*found[1:], None], strict=True):
             depth += (token.text in {"{", "["}) - (token.text in {"}", "]"})
             is_key = depth == 1 and behind is not None and behind.text == ":"

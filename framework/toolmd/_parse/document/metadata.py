@@ -184,19 +184,19 @@ def _defaults(definition: Definition, values: dict[str, Any], fields: Fields) ->
         fallback = repair_name(PurePath(page.path).name.split(".")[0] or "tool")
         values.setdefault("name", fallback)
         if not page.has_errors or entry is None:
-            fix = _filled(page, entry, below, f"**Name**: {fallback}")
+            fix = _fill(page, entry, below, f"**Name**: {fallback}")
             what = f"Name is missing; '{fallback}', from the file's name, is used"
             page.warn(Code.MISSING_NAME, mark, what, f"add `- **Name**: {fallback}`", fix)
     for name, code, default in _DEFAULTS:
         if values.get(name.lower()):
             continue
         values[name.lower()] = default
-        fix = _filled(page, fields.entry(name.lower()), below, f"**{name}**: {default}")
+        fix = _fill(page, fields.entry(name.lower()), below, f"**{name}**: {default}")
         what = f"{name} is missing; '{default}' is used"
         page.warn(code, mark, what, f"add `- **{name}**: {default}`", fix)
 
 
-def _filled(page: Page, entry: Node | None, below: int, text: str) -> tuple[Edit, ...]:
+def _fill(page: Page, entry: Node | None, below: int, text: str) -> tuple[Edit, ...]:
     """Build the fix that writes a field below a line, or in place of one without a value."""
     if entry is None:
         return insert_below(below, f"- {text}") if below else ()

@@ -26,7 +26,7 @@ class Unread(Exception):  # noqa: N818 - a finding, not an error
         self.instead = instead
 
 
-def implied(key: str, value: str, mark: Mark) -> Node:
+def imply(key: str, value: str, mark: Mark) -> Node:
     """Build the entry that a word at `mark` implies: `(required)` is `Required: yes`."""
     at = Mark(value, mark.line, mark.column)
     return Node(at._replace(text=key), at, implied=True)
@@ -208,9 +208,9 @@ def name_fields(page: Page, entries: list[Node], table: SectionTable) -> Fields:
     for entry in entries:
         known = entry.known or table.field(entry.key.text)
         if known is None:
-            known = _repaired(page, entry, table)
+            known = _find_repair(page, entry, table)
         if known is None:
-            if not _reported(page, entry, table):
+            if not _report_unknown(page, entry, table):
                 fields.unknown.append(entry)
             continue
         if known.attribute in fields.known:
@@ -245,7 +245,7 @@ def report_within(page: Page, table: SectionTable, known: Row, entry: Node) -> N
                 page.error(Code.MISPLACED_FIELD, page.mark(found[2], mark.line), what, help_)
 
 
-def _repaired(page: Page, entry: Node, table: SectionTable) -> Row | None:
+def _find_repair(page: Page, entry: Node, table: SectionTable) -> Row | None:
     names = [name for f in table.fields for name in _names(f, table)]
     known = table.field(near) if (near := nearest(entry.name, names)) else None
     if near is None or known is None:
@@ -267,7 +267,7 @@ def _names(row: Row, table: SectionTable) -> tuple[str, ...]:
     return (row.name, *(name for name in others if len(fold(name)) >= _SURE))
 
 
-def _reported(page: Page, entry: Node, table: SectionTable) -> bool:
+def _report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
     """Report a key of a closed place that no field has; return whether it was reported."""
     folded = fold(entry.name)
     if table.restricts:

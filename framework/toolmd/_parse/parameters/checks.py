@@ -116,7 +116,7 @@ def check_place(page: Page, where: str, role: str, fields: Fields) -> None:
             page.error(Code.FIELD_MISMATCH, entry.key, what, help_)
 
 
-def checked(
+def check_shape(
     page: Page, where: str, role: str, name: Mark, fields: Fields, keywords: dict[str, Any]
 ) -> Schema:
     """Check the attributes of a value against each other, and build its schema."""
@@ -440,17 +440,17 @@ def _words(page: Page, entry: Node) -> list[tuple[Mark, str]]:
     for word in listed:
         mark = page.mark(word, entry.value.line, column)
         column = mark.column + len(word) if mark.column >= column else column
-        words.append(_noted(page, mark))
+        words.append(_split_note(page, mark))
     for item in entry.items:
         pair = split(item.mark)
         is_pair = pair is not None and (pair.marked or (pair.value.text and " " in item.mark.text))
         words.append(
-            (pair.key, flow(pair.value.text)) if is_pair and pair else _noted(page, item.mark)
+            (pair.key, flow(pair.value.text)) if is_pair and pair else _split_note(page, item.mark)
         )
     return words
 
 
-def _noted(page: Page, mark: Mark) -> tuple[Mark, str]:
+def _split_note(page: Page, mark: Mark) -> tuple[Mark, str]:
     """Split `` `full` (with dinner) `` into the value and its note.
 
     A remark behind a value without backticks is reported and dropped, as in other lists.

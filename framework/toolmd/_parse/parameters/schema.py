@@ -8,7 +8,7 @@ from typing import Any, Literal
 from toolmd._parse import scalars
 from toolmd._parse.blocks import Block, Bullets, Fence, Node, Paragraph, Table, mark_of, prose
 from toolmd._parse.document.definition import Definition
-from toolmd._parse.fields.entries import Fields, fences, implied, name_fields
+from toolmd._parse.fields.entries import Fields, fences, imply, name_fields
 from toolmd._parse.fields.table import PARAMETER
 from toolmd._parse.fields.values import read_values
 from toolmd._parse.page import Mark, Page
@@ -99,7 +99,7 @@ class SchemaReader:
             help_ = "make it flatter, or write `object` without its fields"
             page.error(Code.NESTED_TOO_DEEP, draft.name, what, help_)
             return Schema(), False
-        self._spread(draft)
+        self._move_blocks(draft)
         fields = name_fields(page, draft.entries, PARAMETER)
         keywords = self._type(fields, draft)
         is_read = keywords is not None
@@ -112,22 +112,22 @@ class SchemaReader:
             report_unknown(page, unknown, PARAMETER)
         if (entry := fields.entry("one_of")) is not None:
             keywords["one_of"] = self._shapes(entry, draft)
-        nested = self._nested(fields, draft, keywords)
+        nested = self._read_nested(fields, draft, keywords)
         keywords |= nested if is_read else {}
         keywords |= {k: v for k, v in values.items() if k in _ATTRIBUTES and k != "types"}
         self._describe(keywords, draft)
         if "types" not in keywords:
-            keywords["types"] = self._inferred(keywords, fields, draft) if is_read else ()
+            keywords["types"] = self._infer_types(keywords, fields, draft) if is_read else ()
         if keywords["types"] == () and _is_object(keywords):
             keywords["types"] = ("object",)
-        shape = checks.checked(page, self.where, self.role, draft.name, fields, keywords)
+        shape = checks.check_shape(page, self.where, self.role, draft.name, fields, keywords)
         if values.get("required") is not None and values["required"] is values.get("optional"):
             what = f"Required and Optional of {self.where} contradict each other"
             page.error(Code.CONFLICT, fields.known["optional"][1].key, what, "keep one of the two")
         unsaid = not values["optional"] if "optional" in values else self.required
         return shape, bool(values.get("required", unsaid))
 
-    def _spread(self, draft: Draft) -> None:
+    def _move_blocks(self, draft: Draft) -> None:
         """Move blocks nested below a one-line field, such as Type, to the parameter itself."""
         known = [entry.known or PARAMETER.field(entry.key.text) for entry in draft.entries]
         tagged = any(field is not None and field.attribute == "discriminator" for field in known)
@@ -179,7 +179,9 @@ class SchemaReader:
             del fields.known["types"]  # these are the values of an enum
         return attributes(read_type(typed.value.text)) if typed is not None else {}
 
-    def _nested(self, fields: Fields, draft: Draft, keywords: Mapping[str, Any]) -> dict[str, Any]:
+    def _read_nested(
+        self, fields: Fields, draft: Draft, keywords: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Read the items, values and properties: below their fields, or like parameters."""
         nested: dict[str, Any] = {}
         below = draft.drafts
@@ -306,7 +308,7 @@ class SchemaReader:
                 text = f"{text} ({note.text})".strip()
         keywords |= {"description": text} if text else {}
 
-    def _inferred(
+    def _infer_types(
         self, keywords: Mapping[str, Any], fields: Fields, draft: Draft
     ) -> tuple[str, ...]:
         """Infer a missing type from the other fields."""
@@ -405,7 +407,7 @@ def read_returns(definition: Definition) -> Schema:
     if not (draft.entries or draft.drafts or section.parts):
         # Only prose: its text is the description; any type is allowed.
         draft.prose, prose = prose, []
-        draft.entries = [implied("Type", "any", section.mark)]
+        draft.entries = [imply("Type", "any", section.mark)]
         if not draft.prose:
             help_ = "add `- **Type**: object` and `- **Description**: …`"
             page.error(Code.MISSING_FIELD, section.mark, "'Returns' is empty", help_)

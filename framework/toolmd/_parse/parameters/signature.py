@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from toolmd._parse.blocks import Block, Node
-from toolmd._parse.fields.entries import implied
+from toolmd._parse.fields.entries import imply
 from toolmd._parse.fields.table import PARAMETER
 from toolmd._parse.page import Mark
 from toolmd._parse.parameters.types import is_type, known_type, nearest_type, read_type
@@ -105,11 +105,13 @@ def read_signature(line: Mark) -> Draft | None:
     closing = 2 if "__" in (head["open"] or "") and head[group].endswith("__") else 0
     name = line.at(head.start(group), len(head[group]) - closing)
     found = Draft(name._replace(text=name.text.replace("\\", "")), marked=bool(head["marked"]))
-    end = _asked(
-        found, line, _within(found, line, _asked(found, line, head.end() - closing), head["open"])
+    end = _question_mark(
+        found,
+        line,
+        _within(found, line, _question_mark(found, line, head.end() - closing), head["open"]),
     )
     if star := _STAR.match(line.text, end):
-        found.entries.append(implied("Required", "yes", line.at(end, len(star[1]))))
+        found.entries.append(imply("Required", "yes", line.at(end, len(star[1]))))
         end = star.end(1)
     end = _groups(found, line, end)
     between = _MARKS.match(line.text, end)
@@ -128,12 +130,12 @@ def read_signature(line: Mark) -> Draft | None:
     return found
 
 
-def _asked(found: Draft, line: Mark, at: int) -> int:
+def _question_mark(found: Draft, line: Mark, at: int) -> int:
     """Read the sign of an optional value, as in `days?`."""
     if line.text[at : at + 1] != "?":
         return at
     found.questioned = True
-    found.entries.append(implied("Required", "no", line.at(at, 1)))
+    found.entries.append(imply("Required", "no", line.at(at, 1)))
     return at + 1
 
 
@@ -156,9 +158,7 @@ def _groups(found: Draft, line: Mark, at: int) -> int:
         opening = start.end() if start else at
         close = _BRACKETS.get(line.text[opening : opening + 1], "")
         if flag and fold(flag[2]) in FLAGS:
-            found.entries.append(
-                implied(*FLAGS[fold(flag[2])], line.at(flag.start(2), len(flag[2])))
-            )
+            found.entries.append(imply(*FLAGS[fold(flag[2])], line.at(flag.start(2), len(flag[2]))))
             at = flag.end() + (line.text[flag.end() : flag.end() + 1] == ",")
         elif close and (end := _closing(line.text, opening, close)) > 0:
             read_details(found, line.at(opening + 1, end - opening - 1))
@@ -197,7 +197,7 @@ def _leading_type(found: Draft, rest: Mark) -> Mark:
         end = ends[0].start() if ends else len(rest.text)
         if (flag := FLAGS.get(fold(rest.text[:end]))) is None:
             return rest
-        found.entries.append(implied(*flag, rest.at(0, end)))
+        found.entries.append(imply(*flag, rest.at(0, end)))
     return rest._replace(text="")
 
 
@@ -212,14 +212,14 @@ def read_details(found: Draft, inside: Mark) -> None:
     at = 0
     while pieces:
         many = _length_of_list(pieces)
-        if not (many and _read_list(found, _taken(inside, at, pieces[:many]))):
+        if not (many and _read_list(found, _join_pieces(inside, at, pieces[:many]))):
             many = 1
-            _detail(found, _taken(inside, at, pieces[:1]))
+            _detail(found, _join_pieces(inside, at, pieces[:1]))
         at += sum(map(len, pieces[:many])) + many
         del pieces[:many]
 
 
-def _taken(inside: Mark, at: int, pieces: list[str]) -> Mark:
+def _join_pieces(inside: Mark, at: int, pieces: list[str]) -> Mark:
     width = sum(map(len, pieces)) + len(pieces) - 1
     return inside.at(at, width).strip() if width else inside._replace(text="")
 
@@ -258,7 +258,7 @@ def _detail(found: Draft, mark: Mark) -> None:
     if not text:
         return
     if fold(text) in FLAGS:
-        found.entries.append(implied(*FLAGS[fold(text)], mark))
+        found.entries.append(imply(*FLAGS[fold(text)], mark))
     elif is_type(text):
         (_second_type if found.typed else Draft.add)(found, "Type", _inner(mark, text))
     elif not found.typed and (default := default_of(text)):
@@ -275,9 +275,7 @@ def _detail(found: Draft, mark: Mark) -> None:
     elif bounds := read_bounds(text):
         for key, value in bounds:
             at = (mark.text.rfind if key.startswith("Max") else mark.text.find)(value)
-            found.entries.append(
-                implied(key, value, mark._replace(column=mark.column + max(at, 0)))
-            )
+            found.entries.append(imply(key, value, mark._replace(column=mark.column + max(at, 0))))
     elif not _keyed(found, mark):
         found.notes.append(mark)
 

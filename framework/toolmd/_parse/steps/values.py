@@ -11,7 +11,7 @@ from toolmd._parse.fields.entries import Unread
 from toolmd._parse.fields.table import KEY_BY_FOLD, TIMEOUT_UNITS
 from toolmd._parse.fields.values import READERS as FIELD_READERS
 from toolmd._parse.page import CodePlace, Mark, Page
-from toolmd._parse.words import code_text, flow, fold, plain, unquoted
+from toolmd._parse.words import code_text, flow, fold, plain, unquote
 from toolmd._types.code import Code
 from toolmd._types.field import Row
 from toolmd._types.skill import (
@@ -37,7 +37,7 @@ def read_template(page: Page, mark: Mark) -> Template:
     # A quote within an expression does not end the text.
     bare = "".join("x" if is_code else piece for piece, is_code in pieces(text))
     parts: list[str | Expression] = []
-    for piece, is_code in pieces(text if unquoted(bare) == bare else text[1:-1]):
+    for piece, is_code in pieces(text if unquote(bare) == bare else text[1:-1]):
         if not is_code:
             parts.append(piece)
             if "{" in piece:

@@ -39,7 +39,7 @@ def behind(text: str) -> str:
     first, _, rest = text.partition("\n\n")
     if begins_block(first):
         first, rest = "", text
-    below = indented(rest, 2)
+    below = indent_lines(rest, 2)
     if not below:
         return f" {first}"
     return (f" {first}\n\n" if first else "\n\n") + below
@@ -50,10 +50,10 @@ def begins_block(first: str) -> bool:
     return "\n" in first or first.startswith(_BLOCK_SIGNS) or _numbered(first)
 
 
-def indented(text: str, by: int) -> str:
+def indent_lines(text: str, by: int) -> str:
     """Indent every line that is not empty."""
     if "\n" in text:
-        return "\n".join(indented(line, by) for line in text.split("\n"))
+        return "\n".join(indent_lines(line, by) for line in text.split("\n"))
     return " " * by + text if text else ""
 
 
@@ -268,7 +268,7 @@ def _named_lines(parameters: tuple[Parameter, ...]) -> Iterator[str]:
     for parameter in parameters:
         yield f"  - **{parameter.name}**:"
         nested = shape_lines(parameter.shape, required=parameter.required)
-        yield from (indented(line, 4) for line in nested)
+        yield from (indent_lines(line, 4) for line in nested)
 
 
 def _shapes_lines(shapes: tuple[Parameter, ...]) -> Iterator[str]:
@@ -278,17 +278,17 @@ def _shapes_lines(shapes: tuple[Parameter, ...]) -> Iterator[str]:
     for each in shapes:
         yield f"  - **{each.name}**:"
         if each.shape.description:
-            yield indented(bullet(description, each.shape.description), 4)
+            yield indent_lines(bullet(description, each.shape.description), 4)
         if each.shape.properties:
-            yield indented(bullet(properties, "").rstrip(), 4)
+            yield indent_lines(bullet(properties, "").rstrip(), 4)
             lines = _named_lines(each.shape.properties)
-            yield from (indented(line, 4) for line in lines)
+            yield from (indent_lines(line, 4) for line in lines)
         else:
-            yield indented(bullet(properties, "None"), 4)
+            yield indent_lines(bullet(properties, "None"), 4)
 
 
 def _items_lines(field: Row, items: Schema) -> list[str]:
-    return [f"- **{field.name}**:", *(indented(line, 2) for line in shape_lines(items))]
+    return [f"- **{field.name}**:", *(indent_lines(line, 2) for line in shape_lines(items))]
 
 
 def parameters_text(parameters: tuple[Parameter, ...]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from toolmd._parse.writing.fields import (
     behind,
     code,
     fields_text,
-    indented,
+    indent_lines,
     parameters_text,
     shape_lines,
 )
@@ -194,14 +194,14 @@ def _output(spec: SkillSpec) -> Iterator[str]:
         first, _, rest = getattr(spec.output, name).partition("\n\n")
         yield f"- **{name.title()}**: {kind}" + (f" - {first}" if first else "")
         if rest:
-            yield "\n" + indented(rest, 2) + "\n"
+            yield "\n" + indent_lines(rest, 2) + "\n"
 
 
 def _steps(steps: tuple[Step, ...]) -> str:
     texts = []
     for number, step in enumerate(steps, 1):
         sign = f"{number}. "
-        texts.append(sign + indented("\n".join(_step(step)), len(sign))[len(sign) :])
+        texts.append(sign + indent_lines("\n".join(_step(step)), len(sign))[len(sign) :])
     loose = any(step.acts for step in steps)
     return ("\n\n" if loose else "\n").join(texts)
 

@@ -109,6 +109,7 @@ class Bound(Generic[Spec]):
     """A spec and its Python; the spec may be decoded on first use."""
 
     name: str
+    """The name of the definition."""
     known: Spec | Callable[[], Spec]
     """The spec, or the function that decodes it."""
     bound_to: Binding | LateBinding = NOT_IMPLEMENTED

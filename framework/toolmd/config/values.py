@@ -81,7 +81,8 @@ def read(kind: Any, value: Any, at: Origin) -> Any:
     elif origin is Literal:
         if value not in inner:
             near = did_you_mean(str(value), inner)
-            raise at.error(near or f"must be {' or '.join(inner)}, not {value!r}")
+            wanted = f"must be {' or '.join(inner)}, not {value!r}"
+            raise at.error(f"{wanted}; {near}" if near else wanted)
     elif is_dataclass(kind):
         return _read_table(kind, value, at)
     elif isinstance(rule, Bounds):
@@ -154,8 +155,8 @@ def _read_number(kind: Any, bounds: Bounds, value: Any, at: Origin) -> float:
     ):
         return int(read_as) if is_whole else float(read_as)
     number = f"a {'whole ' * is_whole}number{bounds.unit and f' of {bounds.unit}'}"
-    least = f"{'more than' if bounds.above else 'from'} {bounds.least:,}"
-    raise at.error(f"must be {number}, {least} up to {bounds.most:,}, not {value!r}")
+    least = f", more than {bounds.least:,} up" if bounds.above else f" from {bounds.least:,}"
+    raise at.error(f"must be {number}{least} to {bounds.most:,}, not {value!r}")
 
 
 def _name(value: str) -> str:
@@ -175,7 +176,7 @@ def _codes(codes: tuple[str, ...]) -> tuple[str, ...]:
     for one in codes:
         code = one.partition(":")[0]
         if code not in {*Code}:
-            near = did_you_mean(code, [*Code]) or "`toolmd rule` lists the codes"
+            near = did_you_mean(code, map(str, Code)) or "`toolmd rule` lists the codes"
             raise ValueError(f"no finding has the code {code!r}; {near}")
         if code == Code.WEAKENED_POLICY:
             raise ValueError("a weaker policy can't be ignored: accept it, or restore it")

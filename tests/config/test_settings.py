@@ -157,6 +157,13 @@ def test_a_misspelt_table_is_an_error_that_names_the_right_one(
         load_settings(tmp_path, environ={})
 
 
+def test_a_misspelt_code_is_an_error_that_names_the_right_one(tmp_path: Path) -> None:
+    write(tmp_path, '[check]\nignore = ["emty-enum"]\n')
+
+    with pytest.raises(ConfigError, match="did you mean 'empty-enum'"):
+        load_settings(tmp_path, environ={})
+
+
 def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:
     load_settings(tmp_path, environ={"TOOLMD_CLINIC_SMS": "outbox", "HOME": "/"})
 

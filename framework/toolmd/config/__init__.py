@@ -160,18 +160,15 @@ def _toml(file: Path) -> dict[str, Any]:
 def _from_table(table: Mapping[str, Any], origin: str) -> dict[str, tuple[Any, Origin]]:
     values: dict[str, tuple[Any, Origin]] = {}
     for key, value in table.items():
-        if key in SHORT and not isinstance(value, dict):
-            values[SHORT[key]] = value, Origin(origin, key)
-        elif key in TABLES:
+        if key in TABLES and (isinstance(value, dict) or key not in SHORT):
             if not isinstance(value, dict):
                 raise Origin(origin, key).error("must be a table")
-            for inner, one in value.items():
-                name = f"{key}.{inner}"
-                _check_key(name, origin)
-                values[name] = one, Origin(origin, name)
+            found = {f"{key}.{inner}": (one, f"{key}.{inner}") for inner, one in value.items()}
         else:
-            _check_key(key, origin)
-            values[key] = value, Origin(origin, key)
+            found = {SHORT.get(key, key): (value, key)}
+        for name, (one, place) in found.items():
+            _check_key(name, origin)
+            values[name] = one, Origin(origin, place)
     return values
 
 
@@ -184,28 +181,20 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[Any, Origin
             continue
         if (key := names.get(variable)) is not None:
             values[key] = environ[variable], Origin("environment", variable, text=True)
-        elif hint := did_you_mean(variable, [*names, LOAD_PLUGINS], alike=0.85):
+        elif hint := did_you_mean(variable, [*names, LOAD_PLUGINS], alike=0.85) or _known(variable):
             # Plugins and tools have variables of their own; only a near miss can be a slip.
             raise Origin("environment", variable).error(f"unknown; {hint}")
-        elif within := _of_its_table(variable, names):
-            raise Origin("environment", variable).error(f"unknown; known keys: {_list(within)}")
     if LOAD_PLUGINS in environ:
         values["plugins"] = environ[LOAD_PLUGINS], Origin("environment", LOAD_PLUGINS, text=True)
     return values
 
 
-def _of_its_table(variable: str, names: Iterable[str]) -> list[str]:
-    """Return the variables of the table whose name a variable has, or begins with.
-
-    Args:
-        variable: The variable, which is unknown.
-        names: All variables of settings.
-    """
-    for table in TABLES:
-        prefix = f"{PREFIX}{table.upper()}_"
-        if f"{variable}_".startswith(prefix):
-            return [name for name in names if name.startswith(prefix)]
-    return []
+def _known(variable: str) -> str:
+    """Return the keys of the table with which the name of a variable begins; empty for none."""
+    words = variable.removeprefix(PREFIX).lower()
+    table = next((name for name in TABLES if f"{words}_".startswith(f"{name}_")), "?")
+    keys = [key for key in KINDS if key.startswith(f"{table}.")]
+    return f"known keys: {_list(keys)}" if keys else ""
 
 
 def _from_overrides(overrides: Mapping[str, Any]) -> dict[str, tuple[Any, Origin]]:

@@ -74,7 +74,7 @@ async def load(connections, requests, seconds):
         seconds: how long.
 
     Returns:
-        Answers a second. Raises where an answer is not a booking.
+        Answers a second. Raises if an answer names no booking.
 
     """
     until = time.perf_counter() + seconds
@@ -83,7 +83,7 @@ async def load(connections, requests, seconds):
         count = 0
         while time.perf_counter() < until:
             answer = await connection.send(request)
-            if answer.status != 200 or b"booked" not in answer.body:
+            if answer.status != 200 or b"book" not in answer.body:
                 raise SystemExit(f"{answer.status}: {answer.body[:300]!r}")
             count += 1
         return count

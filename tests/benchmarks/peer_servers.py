@@ -1,10 +1,11 @@
 """The servers that Toolmd's is compared with: `python peer_servers.py NAME PORT`.
 
-Each serves one tool, whose function awaits once and returns a booking, on 127.0.0.1. A peer is
-imported only when it is asked for.
+Each serves one tool, whose function awaits once and returns a booking, on 127.0.0.1; the port
+`stdio` serves `sdk` to the process that started it. A peer is imported only when it is asked for.
 """
 
 import asyncio
+import json
 import sys
 from typing import Any, Literal
 
@@ -65,13 +66,43 @@ def fastapi() -> Any:
     return app
 
 
-def sdk() -> Any:
-    """Return the application of the MCP SDK's own server."""
-    from mcp.server.mcpserver import MCPServer
+def low_level() -> Any:
+    """Return the MCP SDK's low-level server with one tool; it validates nothing."""
+    from mcp.server.lowlevel import Server
+    from mcp.types import CallToolResult, ListToolsResult, TextContent, Tool
+    from pydantic import TypeAdapter
 
-    server = MCPServer("bench", log_level="WARNING")
-    server.tool()(book_appointment_0)
-    return server.streamable_http_app()
+    schema = TypeAdapter(book_appointment_0).json_schema()
+    tool = Tool(
+        name=NAME,
+        description=book_appointment_0.__doc__,
+        input_schema=schema,
+        output_schema={"type": "object"},
+    )
+
+    async def listed(*_: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[tool])
+
+    async def call(_: Any, params: Any) -> CallToolResult:
+        booked = await book_appointment_0(**params.arguments)
+        text = TextContent(type="text", text=json.dumps(booked))
+        return CallToolResult(content=[text], structured_content=booked)
+
+    return Server("bench", on_list_tools=listed, on_call_tool=call)
+
+
+def sdk() -> Any:
+    """Return the application of the MCP SDK's low-level server."""
+    return low_level().streamable_http_app()
+
+
+async def over_stdio() -> None:
+    """Serve the MCP SDK's low-level server over stdio."""
+    from mcp.server.stdio import stdio_server
+
+    server = low_level()
+    async with stdio_server() as streams:
+        await server.run(*streams, server.create_initialization_options())
 
 
 def fastmcp() -> Any:
@@ -87,6 +118,9 @@ APPLICATIONS = {"starlette": starlette, "fastapi": fastapi, "sdk": sdk, "fastmcp
 
 
 if __name__ == "__main__":
+    if sys.argv[2] == "stdio":
+        asyncio.run(over_stdio())
+        sys.exit()
     import uvicorn
 
     application = APPLICATIONS[sys.argv[1]]()

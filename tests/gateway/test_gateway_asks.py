@@ -18,7 +18,7 @@ from mcp.types import ElicitResult, InputRequiredResult
 from toolmd import Approver, Decision, Workspace
 from toolmd._gateway.servers import Servers
 from toolmd._gateway.session import asked_in, following
-from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.callers import Callers
 from toolmd._mcp.server import McpServer
 from toolmd._store.store import Store
 from toolmd._types.asked import Asked
@@ -185,7 +185,7 @@ def test_toolmds_own_mcp_server_passes_the_question_on_to_its_client(
         return ElicitResult(action="accept", content={"size": 4})
 
     async def run(workspace: Workspace) -> str:
-        server = McpServer(workspace, FixedCaller(Caller("ana")))
+        server = McpServer(workspace, Callers(Caller("ana")))
         async with Client(server.low, mode=mode, elicitation_callback=person) as client:
             return (await client.call_tool("ask", {})).content[0].text
 

@@ -17,7 +17,7 @@ from mcp.types import JSONRPCNotification, JSONRPCRequest, ToolListChangedNotifi
 
 from toolmd import Workspace
 from toolmd._gateway.servers import look_at_server
-from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.callers import Callers
 from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 
@@ -69,7 +69,7 @@ def mode(request: pytest.FixtureRequest) -> str:
 
 @asynccontextmanager
 async def front_of(workspace: Workspace, mode: str) -> AsyncIterator[Front]:
-    server, notices = McpServer(workspace, FixedCaller(Caller())), asyncio.Queue[Any]()
+    server, notices = McpServer(workspace, Callers(Caller())), asyncio.Queue[Any]()
     server.changes.serve_here()
 
     async def hear(message: Any) -> None:
@@ -186,7 +186,7 @@ def test_a_client_that_reads_nothing_keeps_no_other_from_its_notification(tmp_pa
 
     async def run() -> None:
         with project.open() as workspace:
-            server = McpServer(workspace, FixedCaller(Caller()))
+            server = McpServer(workspace, Callers(Caller()))
             session, streams = await _silent_client(server)
             async with Client(server.low, mode="legacy") as client:
                 project.add("whoami")

@@ -14,7 +14,7 @@ from kiosk import Kiosk
 from mcp import Client
 from mcp.types import ElicitResult
 
-from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.callers import Callers
 from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 
@@ -241,7 +241,7 @@ def test_no_question_of_a_run_to_an_mcp_client_contains_a_sensitive_value(kiosk:
         return ElicitResult(action="accept", content={})
 
     async def call(tool: str) -> Any:
-        server = McpServer(kiosk.workspace, FixedCaller(Caller("ana")))
+        server = McpServer(kiosk.workspace, Callers(Caller("ana")))
         async with Client(server.low, mode="legacy", elicitation_callback=person) as client:
             pin = PIN if tool == "log_in" else "73920518"
             given = {"who": "deny", "password": PASSWORD, "pin": pin}

@@ -11,7 +11,7 @@ from mcp.types import ElicitResult
 from tests.definitions import records
 
 from toolmd import Workspace
-from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.callers import Callers
 from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 
@@ -50,7 +50,7 @@ def caller() -> Caller:
 
 @pytest.fixture
 def server(workspace: Workspace, caller: Caller) -> McpServer:
-    return McpServer(workspace, FixedCaller(caller))
+    return McpServer(workspace, Callers(caller))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from mcp import Client
 from mcp.types import CallToolResult
 
 from toolmd import Workspace
-from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.callers import Callers
 from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 
@@ -23,7 +23,7 @@ def code(result: CallToolResult) -> str:
 
 def over(workspace: Workspace, mode: str, use: Use, user: str | None = "ana") -> Any:
     """Return what a use of a workspace over MCP returns; `mode` is the era of the protocol."""
-    server = McpServer(workspace, FixedCaller(Caller(user)))
+    server = McpServer(workspace, Callers(Caller(user)))
 
     async def main() -> Any:
         async with Client(server.low, mode=mode) as client:

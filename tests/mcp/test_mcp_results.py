@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from toolmd import Workspace
-from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.callers import Callers
 from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 
@@ -100,7 +100,7 @@ def project(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(workspace: Workspace) -> McpServer:
-    return McpServer(workspace, FixedCaller(Caller("ana")))
+    return McpServer(workspace, Callers(Caller("ana")))
 
 
 def over(server: McpServer, use: Callable[[Client], Awaitable[None]]) -> None:

@@ -13,7 +13,7 @@ from mcp.types import (
 from mcp_clients import code
 
 from toolmd import Workspace
-from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.callers import Callers
 from toolmd._mcp.server import McpServer
 from toolmd._types.call import Caller
 
@@ -150,9 +150,9 @@ def test_a_state_is_bound_to_its_caller(workspace: Workspace, reminders: Any) ->
 
     who = {"caller": Caller("ana")}
 
-    class ByName(FixedCaller):
+    class ByName(Callers):
         def __call__(self, ctx: Any) -> Caller:
-            return FixedCaller(who["caller"])(ctx)
+            return Callers(who["caller"])(ctx)
 
     server = McpServer(workspace, ByName(Caller()))
 
@@ -194,7 +194,7 @@ def test_a_state_of_another_process_is_rejected(workspace: Workspace, reminders:
         raise AssertionError("driven by hand")
 
     async def play() -> None:
-        servers = [McpServer(workspace, FixedCaller(Caller("ana"))) for _ in range(2)]
+        servers = [McpServer(workspace, Callers(Caller("ana"))) for _ in range(2)]
         async with Client(servers[0].low, elicitation_callback=nobody) as connected:
             state = (await Rounds(connected).first()).request_state
         async with Client(servers[1].low, elicitation_callback=nobody) as connected:

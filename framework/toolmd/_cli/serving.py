@@ -119,11 +119,11 @@ class McpApp:
         from toolmd._mcp import require_sdk
 
         require_sdk()
-        from toolmd._mcp.callers import TokenCaller
+        from toolmd._mcp.callers import Callers
         from toolmd._mcp.http import McpEndpoint
         from toolmd._mcp.server import McpServer
 
-        server = McpServer(self._workspace, TokenCaller(), self._key)
+        server = McpServer(self._workspace, Callers(), self._key)
         return server, McpEndpoint(server, stateless=self._key is not None)
 
 

@@ -1,7 +1,7 @@
 """Find the caller of a request: set at the start or by the token, never by a model."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from mcp.server.context import ServerRequestContext
 
@@ -18,61 +18,39 @@ CONVERSATION = "toolmd/conversation"
 header Toolmd-Conversation works as well."""
 
 
-class Callers(Protocol):
-    """What is known about the caller of a request."""
+class Callers:
+    """What is known about the callers of requests."""
 
-    def __call__(self, ctx: RequestContext) -> Caller:
-        """Return the caller of a request."""
-
-    def may_decide(self, ctx: RequestContext) -> bool:
-        """Return whether an answer to a question decides on a pending call."""
-
-
-class FixedCaller:
-    """The caller of a host on stdio, set at the start."""
-
-    def __init__(self, caller: Caller) -> None:
-        self._caller = caller
-
-    def __call__(self, ctx: RequestContext) -> Caller:
-        """Return the caller of a request."""
-        return _told(self._caller, ctx)
-
-    def may_decide(self, ctx: RequestContext) -> bool:
-        """Return whether an answer of this client decides: its user started this process."""
-        del ctx
-        return True
-
-
-class TokenCaller:
-    """The caller that the token of a request over HTTP names."""
+    def __init__(self, fixed: Caller | None = None) -> None:
+        """Use one caller for every request of this process; None uses that of each token."""
+        self._fixed = fixed
 
     def __call__(self, ctx: RequestContext) -> Caller:
         """Return the caller of a request; raise PermissionError if it was not authenticated."""
-        caller = _state(ctx).get(CALLER)
+        return self.find(scope_of(ctx), ctx.params)
+
+    def find(self, scope: Mapping[str, Any], params: Mapping[str, Any] | None) -> Caller:
+        """Return the caller of a request by its ASGI scope, with the host's statements about it."""
+        caller = self._fixed or scope.get("state", {}).get(CALLER)
         if not isinstance(caller, Caller):
             raise PermissionError("the request was not authenticated")
-        return _told(caller, ctx)
+        meta = (params or {}).get("_meta")
+        known = meta if isinstance(meta, dict) else {}
+        message, conversation = known.get(MESSAGE), known.get(CONVERSATION)
+        return caller._replace(
+            message=message if isinstance(message, str) else "",
+            conversation=conversation if isinstance(conversation, str) else caller.conversation,
+        )
 
     def may_decide(self, ctx: RequestContext) -> bool:
-        """Return whether an answer of this client decides.
+        """Return whether an answer of this client decides on a pending call.
 
-        A model that reads its host's token could answer as well as a person, so the token must
-        have the right.
+        The user of a host on stdio started this process. Over HTTP a model that reads its host's
+        token could answer as well as a person, so the token must have the right.
         """
-        return "decide" in _state(ctx).get(RIGHTS, ())
+        return self._fixed is not None or "decide" in scope_of(ctx)["state"].get(RIGHTS, ())
 
 
-def _state(ctx: RequestContext) -> Mapping[str, Any]:
-    return ctx.request.scope.get("state", {}) if ctx.request is not None else {}
-
-
-def _told(caller: Caller, ctx: RequestContext) -> Caller:
-    """Return the caller with the host's statements about this request."""
-    meta = (ctx.params or {}).get("_meta")
-    known = meta if isinstance(meta, dict) else {}
-    said, conversation = known.get(MESSAGE), known.get(CONVERSATION)
-    return caller._replace(
-        message=said if isinstance(said, str) else "",
-        conversation=conversation if isinstance(conversation, str) else caller.conversation,
-    )
+def scope_of(ctx: RequestContext) -> Mapping[str, Any]:
+    """Return the ASGI scope of a request over HTTP; an empty one over stdio."""
+    return {} if ctx.request is None else ctx.request.scope

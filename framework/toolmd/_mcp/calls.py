@@ -1,6 +1,9 @@
 """Handle `tools/list` and `tools/call`: pass each call on to the dispatcher."""
 
+import asyncio
 import json
+from collections.abc import Iterable
+from contextvars import ContextVar
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -8,9 +11,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
-    CallToolResult,
     InputRequiredResult,
-    ListToolsResult,
     PaginatedRequestParams,
 )
 
@@ -18,7 +19,7 @@ from toolmd._export.function import CONFIDENCE
 from toolmd._mcp.asking import Asking
 from toolmd._mcp.callers import Callers, RequestContext
 from toolmd._mcp.changes import ListChanges, Listed
-from toolmd._mcp.results import answer
+from toolmd._mcp.results import COMPLETE, FRESH, answer
 from toolmd._types.call import Call, Caller
 from toolmd._types.identity import is_for
 from toolmd._types.result import Event, Result
@@ -50,6 +51,10 @@ class Progress:
             await self._ctx.session.report_progress(now, total, str(text or "")[:LONGEST])
 
 
+BEGUN: ContextVar[asyncio.Task[Result] | None] = ContextVar("toolmd_begun_call", default=None)
+"""The call of this request, if it has begun in front of the SDK's server."""
+
+
 class Calls:
     """The list of tools and skills, and their calls."""
 
@@ -66,59 +71,66 @@ class Calls:
 
     async def list_tools(
         self, ctx: RequestContext, params: PaginatedRequestParams | None
-    ) -> ListToolsResult:
-        """Return the caller's tools that are not suspended, sorted by name, on one page."""
+    ) -> dict[str, Any]:
+        """Handle `tools/list`."""
         del params
-        caller, shown = self._who(ctx), await self._changes.shown()
-        return ListToolsResult(tools=[one.tool for one in shown if is_for(one.spec, caller)])
+        return await self.list_for(self._who(ctx))
 
-    def input_schema(self, name: str) -> dict[str, Any] | None:
-        """Return a tool's input schema, for the transport's own checks.
-
-        They compare arguments with headers that a schema names, which none of ours does.
-        """
-        listed = self.catalog.find(name)
-        return None if listed is None else listed.tool.input_schema
+    async def list_for(self, caller: Caller) -> dict[str, Any]:
+        """Return the caller's tools that are not suspended, sorted by name, on one page."""
+        shown = await self._changes.shown()
+        tools = [one.tool for one in shown if is_for(one.spec, caller)]
+        return {**COMPLETE, "tools": tools, **FRESH}
 
     async def call_tool(
         self, ctx: RequestContext, params: CallToolRequestParams
-    ) -> CallToolResult | InputRequiredResult:
+    ) -> dict[str, Any] | InputRequiredResult:
         """Run one call, or resume one with the answer to its question."""
-        listed = (await self.catalog.load()).get(params.name)
+        known = await self.catalog.load()
+        listed = known.get(params.name)
         if listed is None:
-            listed = (await self.catalog.reload()).get(params.name)
-        if listed is None:
-            raise self._unknown(params.name)
+            raise _unknown(params.name, known)
         caller, progress = self._who(ctx), Progress(ctx)
         if params.request_state is not None:
             responses = params.input_responses or {}
             state = params.request_state
             ended = await self._asking.resume(ctx, state, responses, caller, progress)
         else:
-            result = await self._take(listed, params.arguments or {}, caller, progress)
+            begun = BEGUN.get()
+            result = await (begun or self.take(listed, params.arguments or {}, caller, progress))
             ended = await self._asking.through(ctx, result, caller, progress)
         if isinstance(ended, InputRequiredResult):
             return ended
-        if ended.handle is not None or (
-            ended.error and ended.error.code == SuspendedToolError.CODE
-        ):
-            await self._changes.changed()
-        return answer(ended, listed.spec, blocks=listed.blocks, wrapped=listed.wrapped)
+        return await self.finish(listed, ended)
 
-    async def _take(
-        self, listed: Listed, arguments: dict[str, Any], caller: Caller, progress: Progress
+    async def take(
+        self,
+        listed: Listed,
+        arguments: dict[str, Any],
+        caller: Caller,
+        progress: Progress | None = None,
     ) -> Result:
+        """Run one call."""
         confidence = None
         if listed.takes_confidence and CONFIDENCE in arguments:
             confidence = arguments[CONFIDENCE]
             arguments = {k: v for k, v in arguments.items() if k != CONFIDENCE}
         # As bytes, so that the dispatcher's own reader applies its limits.
         text = json.dumps(arguments, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        call = Call(listed.tool.name, text, confidence=confidence, caller=caller)
+        call = Call(listed.tool["name"], text, confidence=confidence, caller=caller)
         return await self._workspace.dispatch(call, progress)
 
-    def _unknown(self, name: str) -> MCPError:
-        near = near_words(name, self.catalog.listed, 3)
-        hint = did_you_mean(name, near, 3)
-        message = f"Unknown tool: {name[:128]}{hint and '; '}{hint}"
-        return MCPError(INVALID_PARAMS, message, data={"near": near})
+    async def finish(self, listed: Listed, ended: Result) -> dict[str, Any]:
+        """Return the client's result of a call."""
+        if ended.handle is not None or (
+            ended.error and ended.error.code == SuspendedToolError.CODE
+        ):
+            await self._changes.changed()
+        return answer(ended, listed.spec, blocks=listed.blocks, wrapped=listed.wrapped)
+
+
+def _unknown(name: str, known: Iterable[str]) -> MCPError:
+    near = near_words(name, known, 3)
+    hint = did_you_mean(name, near, 3)
+    message = f"Unknown tool: {name[:128]}{hint and '; '}{hint}"
+    return MCPError(INVALID_PARAMS, message, data={"near": near})

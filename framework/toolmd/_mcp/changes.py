@@ -33,7 +33,7 @@ from toolmd.errors import UnreachableError
 class Listed:
     """A tool as clients see it, and its definition."""
 
-    tool: Tool
+    tool: dict[str, Any]
     spec: ToolSpec | SkillSpec
     wrapped: bool
     """Whether the result is in `structuredContent.result`."""
@@ -43,7 +43,7 @@ class Listed:
     @property
     def takes_confidence(self) -> bool:
         """Whether a call states the model's confidence."""
-        properties: dict[str, Any] = self.tool.input_schema["properties"]
+        properties: dict[str, Any] = self.tool["inputSchema"]["properties"]
         own = {parameter.name for parameter in self.spec.parameters}
         return CONFIDENCE in properties and CONFIDENCE not in own
 
@@ -53,36 +53,31 @@ class Catalog:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._made: tuple[Registry, bool, dict[str, Listed]] | None = None
-
-    def find(self, name: str) -> Listed | None:
-        """Return an entry of the last list that was made, without a look at the store."""
-        return None if self._made is None else self._made[2].get(name)
+        self._built: tuple[Registry, bool, dict[str, Listed]] | None = None
+        self.is_remote = False
+        """Whether a tool of an MCP server or a service is listed, which may be suspended."""
 
     async def load(self) -> dict[str, Listed]:
-        """Return what `listed` returns; it is made next to the event loop."""
-        made = self._made
-        if made is not None and made[0] is self._workspace.registry:
-            return made[2]
-        return await self.reload()
+        """Return the tools and skills that can be called, by their listed names."""
+        workspace, built = self._workspace, self._built
+        if (
+            built is None
+            or built[0] is not workspace.registry
+            or built[1] is not workspace.results.is_open()
+        ):
+            built = self._built = await asyncio.to_thread(self._build)
+            specs = [one.spec for one in built[2].values()]
+            self.is_remote = any(isinstance(s, ToolSpec) and s.implemented_by for s in specs)
+        return built[2]
 
-    async def reload(self) -> dict[str, Listed]:
-        """Return what `listed` returns, after a look at whether results are kept."""
-        return await asyncio.to_thread(lambda: self.listed)
-
-    @property
-    def listed(self) -> dict[str, Listed]:
-        """The tools and skills that can be called, by their listed names."""
-        made = self._made
-        is_open = self._workspace.results.is_open()
-        while made is None or made[0] is not self._workspace.registry or made[1] is not is_open:
+    def _build(self) -> tuple[Registry, bool, dict[str, Listed]]:
+        workspace = self._workspace
+        while True:
+            registry, is_open = workspace.registry, workspace.results.is_open()
+            tools, exported = workspace.results.tools(), workspace.exported("mcp")
             # Build again if a reload came in between: a list must not mix two snapshots.
-            registry = self._workspace.registry
-            tools = self._workspace.results.tools()
-            exported = self._workspace.exported("mcp")
-            made = registry, is_open, _listed(replace(registry, tools=tools), exported)
-            self._made = made
-        return made[2]
+            if registry is workspace.registry:
+                return registry, is_open, _listed(replace(registry, tools=tools), exported)
 
 
 def _listed(registry: Registry, exported: Exported) -> dict[str, Listed]:
@@ -97,7 +92,8 @@ def _listed(registry: Registry, exported: Exported) -> dict[str, Listed]:
         blocks = isinstance(spec, ToolSpec) and gives_blocks(spec.returns)
         shown = {k: v for k, v in item.items() if not (blocks and k == "outputSchema")}
         wrapped = bool(item["_meta"].get(WRAPPED))
-        made[item["name"]] = Listed(Tool.model_validate(shown), spec, wrapped, blocks)
+        tool = Tool.model_validate(shown).model_dump(by_alias=True, mode="json", exclude_none=True)
+        made[item["name"]] = Listed(tool, spec, wrapped, blocks)
     return made
 
 
@@ -171,8 +167,9 @@ class ListChanges:
         A call of a suspended tool is found, and denied with the remedy. What is shown here is
         what the next change is compared with.
         """
-        listed = await self.catalog.reload()
-        await self.changed()
+        listed = await self.catalog.load()
+        if self.catalog.is_remote or self._told[0] is not self._workspace.registry:
+            await self.changed()
         hidden = self._told[2]
         return [one for one in listed.values() if one.spec.name not in hidden]
 
@@ -189,14 +186,12 @@ class ListChanges:
 
     def _state(self) -> _State:
         workspace = self._workspace
-        return workspace.registry, workspace.results.is_open(), self._suspended()
-
-    def _suspended(self) -> frozenset[str]:
         try:
-            return self._workspace.suspended_tools()
+            suspended = workspace.suspended_tools()
         except UnreachableError:
             # Their calls are denied then, too, and say why.
-            return self._told[2]
+            suspended = self._told[2]
+        return workspace.registry, workspace.results.is_open(), suspended
 
     async def _look(self) -> None:
         while True:

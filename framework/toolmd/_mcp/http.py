@@ -1,5 +1,6 @@
 """Serve any number of hosts over streamable HTTP, behind authentication."""
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,11 +13,17 @@ from starlette.responses import JSONResponse
 
 from toolmd._auth import CALLER, RIGHTS
 from toolmd._mcp.server import McpServer
-from toolmd._mcp.unreadable import answer_unreadable
+from toolmd._mcp.unreadable import read_message
 from toolmd._types.call import Caller
+from toolmd._types.result import Result
 
 MAX_BODY = 512 * 1024
 """The most bytes of a request; a model's reply may have 256 KiB."""
+
+SESSION = b"mcp-session-id"
+
+WAIT_S = 0.05
+"""How long a call may take, in seconds, until the SDK's server waits for it."""
 
 MAX_SESSIONS = 1000
 """The most sessions of the old protocol; the SDK ends each after 30 minutes without a request."""
@@ -58,12 +65,31 @@ class McpEndpoint:
         scope = {**scope, "user": AuthenticatedUser(token)}
         if scope["method"] == "POST":
             body, receive = await _receive_all(receive)
-            found = answer_unreadable(body.decode("utf-8", errors="replace"))
-            if isinstance(found, JSONRPCResponse):
+            found = read_message(body.decode("utf-8", errors="replace"))
+            if isinstance(found, dict):
+                answer = await self._direct(found, scope)
+            elif isinstance(found, JSONRPCResponse):
                 answer = found.model_dump(by_alias=True, mode="json")
-                await JSONResponse(answer)(scope, receive, send)
+            else:
+                answer = None
+            if answer is not None:
+                session = dict(scope["headers"]).get(SESSION)
+                headers = None if session is None else {"mcp-session-id": session.decode("latin-1")}
+                await JSONResponse(answer, headers=headers)(scope, receive, send)
                 return
+        elif scope["method"] == "DELETE":
+            self._server.direct.forget(dict(scope["headers"]).get(SESSION))
         await self._manager.handle_request(scope, receive, send)
+
+    async def _direct(self, message: dict[str, Any], scope: Any) -> dict[str, Any] | None:
+        if message.get("method") == "notifications/cancelled":
+            # The SDK's server can cancel what is then left of a call.
+            await asyncio.sleep(WAIT_S)
+        return await self._server.direct.answer(message, scope, _wait)
+
+
+async def _wait(call: asyncio.Task[Result]) -> None:
+    await asyncio.wait({call}, timeout=WAIT_S)
 
 
 async def _receive_all(receive: Any) -> tuple[bytes, Any]:

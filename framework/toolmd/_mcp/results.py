@@ -3,15 +3,7 @@
 from typing import Any
 from urllib.parse import quote
 
-from mcp.types import (
-    AudioContent,
-    BlobResourceContents,
-    CallToolResult,
-    ContentBlock,
-    EmbeddedResource,
-    ImageContent,
-    TextContent,
-)
+from mcp.types import ContentBlock
 from pydantic import TypeAdapter, ValidationError
 
 from toolmd._dialect.results import compact
@@ -40,26 +32,31 @@ def gives_blocks(returns: Schema) -> bool:
     return False
 
 
-def part_block(part: File) -> ContentBlock:
+def part_block(part: File) -> dict[str, Any]:
     """Return a content part of a result as a content block."""
     data, media_type = part.base64, part.media_type
-    if part.kind == "image":
-        return ImageContent(type="image", data=data, mime_type=media_type)
-    if part.kind == "audio":
-        return AudioContent(type="audio", data=data, mime_type=media_type)
+    if part.kind in ("image", "audio"):
+        return {"type": part.kind, "data": data, "mimeType": media_type}
     uri = f"toolmd://result/{quote(part.name, safe='') or 'file'}"
-    blob = BlobResourceContents(uri=uri, mime_type=media_type, blob=data)
-    return EmbeddedResource(type="resource", resource=blob)
+    return {"type": "resource", "resource": {"uri": uri, "mimeType": media_type, "blob": data}}
 
 
-def read_blocks(data: Any) -> list[ContentBlock] | None:
+def read_blocks(data: Any) -> list[dict[str, Any]] | None:
     """Return a value as content blocks; None if it isn't valid."""
     try:
-        return _BLOCKS.validate_python(data if isinstance(data, list) else [data])
+        blocks = _BLOCKS.validate_python(data if isinstance(data, list) else [data])
     except ValidationError:
         return None
+    dumped: list[dict[str, Any]] = _BLOCKS.dump_python(
+        blocks, by_alias=True, mode="json", exclude_none=True
+    )
+    return dumped
 
 
+COMPLETE = {"resultType": "complete"}
+"""What each result states since 2026-07-28."""
+FRESH = {"ttlMs": 0, "cacheScope": "private"}
+"""The caching hints of lists since 2026-07-28: a list may change with the next save."""
 RESULT = "toolmd/result"
 """The key under `_meta` for the parts of a Result that are for the host, not for the model."""
 FOR_THE_HOST = ("outcome", "attempts", "duration_ms", "crisis", "truncated", "source")
@@ -68,7 +65,7 @@ CAN_CONFIRM = "The user must confirm this call, and did not. Nothing ran."
 
 def answer(
     result: Result, spec: ToolSpec | SkillSpec, *, blocks: bool, wrapped: bool
-) -> CallToolResult:
+) -> dict[str, Any]:
     """Return the client's result of a call.
 
     Args:
@@ -85,8 +82,7 @@ def answer(
         content = read_blocks(result.data)
         if content is None:
             return denial(_mismatch(result, "it is not content of the protocol"))
-        meta = {RESULT: _host_facts(result)}
-        return CallToolResult(content=[*content, *_notes(result)], _meta=meta)
+        return _success(content, result)
     data = result.data
     if wrong := problems(data, seen_shape(spec.returns)):
         if result.handle is not None:
@@ -98,7 +94,7 @@ def answer(
     return _done({"result": data} if wrapped else data, result)
 
 
-def denial(result: Result) -> CallToolResult:
+def denial(result: Result) -> dict[str, Any]:
     """Return the result of a call that was denied, is pending or failed, with its stable code."""
     error = result.error or _confirmation(result)
     told = [f"{error.code}: {error.message}"]
@@ -106,11 +102,8 @@ def denial(result: Result) -> CallToolResult:
     if (asked := result.confirmation) is not None:
         result = result._replace(confirmation=asked._replace(prompt=asked.prompt_for_model))
     shown = {**result.to_dict(), "error": error.to_dict()}
-    return CallToolResult(
-        content=[TextContent(type="text", text="\n".join(told)), *_notes(result)],
-        structured_content=shown,
-        is_error=True,
-    )
+    content = [_text("\n".join(told)), *_notes(result)]
+    return {**COMPLETE, "content": content, "structuredContent": shown, "isError": True}
 
 
 def _confirmation(result: Result) -> Failure:
@@ -140,18 +133,26 @@ def _too_large(result: Result) -> Result:
     return result._replace(success=False, outcome="failed", data=None, error=failure, notes=())
 
 
-def _done(structured: Any, result: Result) -> CallToolResult:
+def _done(structured: Any, result: Result) -> dict[str, Any]:
     value = structured["result"] if set(structured) == {"result"} else structured
     text = value if isinstance(value, str) else compact(value)
-    return CallToolResult(
-        content=[
-            TextContent(type="text", text=text),
-            *map(part_block, result.parts.values()),
-            *_notes(result),
-        ],
-        structured_content=structured,
-        _meta={RESULT: _host_facts(result)},
-    )
+    content = [_text(text), *map(part_block, result.parts.values())]
+    return {**_success(content, result), "structuredContent": structured}
+
+
+def _success(content: list[dict[str, Any]], result: Result) -> dict[str, Any]:
+    shown = result.to_dict()
+    facts = {key: shown[key] for key in FOR_THE_HOST if key in shown}
+    return {
+        **COMPLETE,
+        "_meta": {RESULT: facts},
+        "content": [*content, *_notes(result)],
+        "isError": False,
+    }
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
 
 
 def _says(data: Any) -> bool:
@@ -163,15 +164,10 @@ def _of_skill(result: Result) -> dict[str, Any]:
     return {"success": True, "message": result.message, "data": data, "error": None}
 
 
-def _notes(result: Result) -> list[ContentBlock]:
+def _notes(result: Result) -> list[dict[str, Any]]:
     """Return the notes for the model: a user's edit, a truncation."""
     notes = list(result.notes)
     cut = [name for name, was in (result.truncated or {}).items() if was]
     if cut:
         notes.append(f"The result was truncated (by {' and '.join(cut)}); there is more.")
-    return [TextContent(type="text", text=note) for note in notes]
-
-
-def _host_facts(result: Result) -> dict[str, Any]:
-    shown = result.to_dict()
-    return {key: shown[key] for key in FOR_THE_HOST if key in shown}
+    return [_text(note) for note in notes]

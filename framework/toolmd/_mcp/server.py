@@ -10,12 +10,19 @@ from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
-from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, NotificationParams, PaginatedRequestParams
+from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    NotificationParams,
+    PaginatedRequestParams,
+)
 from pydantic import ValidationError
 
 from toolmd._mcp.callers import Callers
 from toolmd._mcp.calls import Calls
 from toolmd._mcp.changes import ListChanges
+from toolmd._mcp.direct import Direct
 from toolmd._mcp.skills import EXTENSION, Skills, UriParams
 from toolmd._types.call import Caller
 from toolmd._workspace import Workspace
@@ -25,12 +32,7 @@ NAME = "toolmd"
 INSTRUCTIONS = (
     "A denied call returns a stable code, the argument that is wrong, and the values it accepts."
 )
-_LISTS = (
-    "tools/list",
-    "resources/list",
-    "resources/templates/list",
-    "resources/read",
-)
+_LISTS = ("resources/list", "resources/templates/list", "resources/read")
 
 
 class McpServer:
@@ -54,9 +56,8 @@ class McpServer:
             instructions=INSTRUCTIONS,
             # A save may change every list.
             cache_hints={method: CacheHint(ttl_ms=0, scope="private") for method in _LISTS},  # type: ignore[misc]
-            get_tool_input_schema=self.calls.input_schema,
-            on_list_tools=self.calls.list_tools,
-            on_call_tool=self.calls.call_tool,
+            # It would compare arguments with headers that a schema names, and none of ours does.
+            get_tool_input_schema=lambda _: None,
             on_list_resources=self.skills.list_resources,
             on_list_resource_templates=self.skills.list_templates,
             on_read_resource=self.skills.read_resource,
@@ -64,6 +65,8 @@ class McpServer:
         )
         self.low.extensions[EXTENSION] = {"directoryRead": True}
         add = self.low.add_request_handler
+        add("tools/list", PaginatedRequestParams, self.calls.list_tools)
+        add("tools/call", CallToolRequestParams, self.calls.call_tool)
         add("skills/list", PaginatedRequestParams, self.skills.list_skills)
         add("skills/get", UriParams, self.skills.get_skill)
         add("resources/directory/read", UriParams, self.skills.read_folder)
@@ -72,6 +75,8 @@ class McpServer:
         )
         security = RequestStateSecurity(keys=[key or token_bytes(32)], ttl=600)
         security.bind_principal = lambda ctx: _principal(who(ctx), may_decide=who.may_decide(ctx))
+        self.direct = Direct(self.calls, who, self.low.server_info_stamp)
+        self.low.middleware.append(self.direct.learn)
         self.low.middleware.append(keep_crashes)
         self.low.middleware.append(one_page)
         self.low.middleware.append(RequestStateBoundary(security, default_audience=NAME))

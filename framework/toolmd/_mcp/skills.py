@@ -25,6 +25,7 @@ from mcp.types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from toolmd._mcp.callers import RequestContext
+from toolmd._mcp.results import COMPLETE, FRESH
 from toolmd._types.registry import Registry
 from toolmd._workspace import Workspace
 
@@ -33,8 +34,6 @@ SCHEME = "skill://"
 MARKDOWN = "text/markdown"
 BINARY = "application/octet-stream"
 FOLDER = "inode/directory"
-FRESH = {"ttlMs": 0, "cacheScope": "private"}
-"""Caching hints: a list may change with the next save."""
 TEMPLATE = ResourceTemplate(
     uri_template="skill://{skill}/{+path}",
     name="skill-file",
@@ -226,4 +225,4 @@ def _fresh(ctx: RequestContext, result: dict[str, Any]) -> dict[str, Any]:
     """Add the keys of lists since 2026-07-28."""
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         return result
-    return {"resultType": "complete", **result, **FRESH}
+    return {**COMPLETE, **result, **FRESH}

@@ -1,12 +1,15 @@
 """Serve one host over this process's standard input and output."""
 
 import asyncio
+import os
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from io import TextIOWrapper
 from types import TracebackType
 from typing import Any, Self, cast
 
+import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.shared._context_streams import ContextSendStream
@@ -14,10 +17,13 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp.types import INTERNAL_ERROR, JSONRPCError, JSONRPCResponse
 
-from toolmd._mcp.callers import FixedCaller
+from toolmd._mcp.callers import Callers
+from toolmd._mcp.calls import BEGUN
+from toolmd._mcp.direct import Direct
 from toolmd._mcp.server import McpServer
-from toolmd._mcp.unreadable import Answer, own_input
+from toolmd._mcp.unreadable import read_message
 from toolmd._types.call import Caller
+from toolmd._types.result import Result
 from toolmd._workspace import Workspace
 
 LOOK_S = 0.02
@@ -25,13 +31,78 @@ LOOK_S = 0.02
 ENDING = "The server is shutting down: requests in flight finish, new ones are denied."
 
 
+class Lines:
+    """The lines of standard input for the SDK's server; the others are answered here."""
+
+    def __init__(self, file: TextIOWrapper) -> None:
+        self._file = anyio.wrap_file(file)
+        self.answer: Answers | None = None
+        """Answers a line and returns True; or returns False soon after another line is there."""
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        following = asyncio.ensure_future(self._file.readline())
+        try:
+            while line := await following:
+                following = asyncio.ensure_future(self._file.readline())
+                if line.strip() and not (self.answer and await self.answer(line, following)):
+                    yield line
+        finally:
+            following.cancel()
+
+
+Answers = Callable[[str, asyncio.Future[str]], Awaitable[bool]]
+
+
+@contextmanager
+def own_input() -> Iterator[Lines]:
+    """Open standard input for the protocol alone: tools and their programs get an empty one."""
+    try:
+        number = sys.stdin.fileno()
+    except (OSError, ValueError):
+        yield Lines(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
+        return
+    kept = os.dup(number)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, number)
+    os.close(nothing)
+    try:
+        # A thread may still read when the server has ended, so nothing closes the file.
+        file = os.fdopen(kept, "rb", closefd=False)
+        yield Lines(TextIOWrapper(file, encoding="utf-8", errors="replace"))
+    finally:
+        os.dup2(kept, number)
+
+
 class StdioRequests:
     """A stream of messages to the host, which knows what it has yet to answer."""
 
-    def __init__(self, writes: ContextSendStream[SessionMessage]) -> None:
+    def __init__(self, writes: ContextSendStream[SessionMessage], direct: Direct) -> None:
         self._writes = writes
+        self._direct = direct
         self._open: set[Any] = set()
         self._ending = False
+
+    async def answer(self, line: str, following: asyncio.Future[str]) -> bool:
+        """Answer a line that needs nothing of the session, and return whether it was answered.
+
+        A call that is not done when the next line is there goes on in the SDK's server: that line
+        may cancel it.
+        """
+        BEGUN.set(None)
+        found = read_message(line)
+        if isinstance(found, dict):
+            message = found
+
+            async def wait(call: asyncio.Task[Result]) -> None:
+                self._open.add(message["id"])
+                either: set[asyncio.Future[Any]] = {call, following}
+                await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+
+            answer = None if self._ending else await self._direct.answer(message, {}, wait)
+            found = None if answer is None else JSONRPCResponse.model_construct(**answer)
+        if found is not None:
+            await self.send(SessionMessage(found))
+        return found is not None
 
     async def serve(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
@@ -39,7 +110,7 @@ class StdioRequests:
         """Count a request and pass it on; deny it if the server is ending."""
         if ctx.request_id is None:
             return await call_next(ctx)
-        if self._ending:
+        if self._ending and BEGUN.get() is None:
             raise MCPError(INTERNAL_ERROR, ENDING)
         self._open.add(ctx.request_id)
         try:
@@ -104,7 +175,7 @@ async def serve_stdio(
         ready: A function to call in the serving loop, before the first message, with the server
             and the requests that have no answer yet.
     """
-    server = McpServer(workspace, FixedCaller(caller))
+    server = McpServer(workspace, Callers(caller))
     server.changes.serve_here()
     # The SDK uses the pipe alone: printed text must not stay in a buffer that is flushed to
     # the pipe at the end.
@@ -112,12 +183,8 @@ async def serve_stdio(
         # It only reads the lines.
         async with stdio_server(stdin=cast("Any", lines)) as (reads, writes):
             with redirect_stdout(sys.stderr):
-                requests = StdioRequests(writes)
-
-                async def answer(message: Answer) -> None:
-                    await requests.send(SessionMessage(message))
-
-                lines.answer = answer
+                requests = StdioRequests(writes, server.direct)
+                lines.answer = requests.answer
                 server.low.middleware.append(requests.serve)
                 if ready is not None:
                     ready(server, requests)

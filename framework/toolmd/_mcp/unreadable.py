@@ -1,13 +1,8 @@
 """Answer the messages of a host that can't be read: each request gets an answer."""
 
-import os
-import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from io import TextIOWrapper
+from collections.abc import Iterator
 from typing import Any
 
-import anyio
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCResponse
 
 from toolmd._mcp.results import denial
@@ -26,10 +21,10 @@ WITHIN = 8
 Answer = JSONRPCError | JSONRPCResponse
 
 
-def answer_unreadable(text: str) -> Answer | None:
-    """Return the answer to a message that can't be read; None for one that can."""
+def read_message(text: str) -> dict[str, Any] | Answer | None:
+    """Return a message that is an object, the answer to one that can't be read, or None."""
     try:
-        read_object(text)
+        return read_object(text)
     except MalformedError:
         try:
             read_json(text, depth=MAX_DEPTH + WITHIN)
@@ -46,8 +41,7 @@ def _answer(known: dict[str, Any], error: JsonError) -> Answer:
         failure = Failure("malformed_call", str(error))
         tool = str(params.get("name", ""))
         denied = denial(Result(success=False, tool=tool, outcome="denied", error=failure))
-        result = denied.model_dump(by_alias=True, mode="json", exclude_none=True)
-        return JSONRPCResponse(jsonrpc="2.0", id=name, result=result)
+        return JSONRPCResponse(jsonrpc="2.0", id=name, result=denied)
     told = ErrorData(code=PARSE_ERROR, message=f"Parse error: {error}")
     return JSONRPCError(jsonrpc="2.0", id=name, error=told)
 
@@ -71,42 +65,3 @@ def _members(text: str) -> Iterator[tuple[str, Any]]:
 
 def _after_space(text: str, at: int) -> int:
     return at + len(text[at:]) - len(text[at:].lstrip())
-
-
-class Lines:
-    """The lines of standard input that are messages; the others are answered."""
-
-    def __init__(self, file: TextIOWrapper) -> None:
-        self._file = anyio.wrap_file(file)
-        self.answer: Callable[[Answer], Awaitable[None]] | None = None
-        """Sends an answer to the host."""
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        async for line in self._file:
-            if not line.strip():
-                continue
-            found = answer_unreadable(line)
-            if found is None:
-                yield line
-            elif self.answer is not None:
-                await self.answer(found)
-
-
-@contextmanager
-def own_input() -> Iterator[Lines]:
-    """Open standard input for the protocol alone: tools and their programs get an empty one."""
-    try:
-        number = sys.stdin.fileno()
-    except (OSError, ValueError):
-        yield Lines(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
-        return
-    kept = os.dup(number)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, number)
-    os.close(nothing)
-    try:
-        # A thread may still read when the server has ended, so nothing closes the file.
-        file = os.fdopen(kept, "rb", closefd=False)
-        yield Lines(TextIOWrapper(file, encoding="utf-8", errors="replace"))
-    finally:
-        os.dup2(kept, number)

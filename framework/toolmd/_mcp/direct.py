@@ -46,6 +46,8 @@ class Direct:
         self._who = who
         self._server_info = server_info
         self._accepted: dict[tuple[Any, ...], tuple[str, float]] = {}
+        self.is_ending = False
+        """Whether every request is left to the SDK's server."""
 
     async def learn(self, ctx: RequestContext, call_next: CallNext) -> HandlerResult:
         """Serve one message by the SDK's server, and store that it was accepted."""
@@ -71,8 +73,9 @@ class Direct:
             scope: The ASGI scope; empty over stdio.
             wait: A function that waits for a call, but not for long.
         """
+        BEGUN.set(None)
         version = self._version(message, scope)
-        if version is None:
+        if version is None or self.is_ending:
             return None
         params = message.get("params") or {}
         caller = self._who.find(scope, params)

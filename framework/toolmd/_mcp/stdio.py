@@ -3,13 +3,14 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from io import TextIOWrapper
+from queue import SimpleQueue
+from threading import Thread
 from types import TracebackType
 from typing import Any, Self, cast
 
-import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.shared._context_streams import ContextSendStream
@@ -31,46 +32,98 @@ LOOK_S = 0.02
 ENDING = "The server is shutting down: requests in flight finish, new ones are denied."
 
 
+class Pipe:
+    """A file for the host's messages, read or written in a daemon thread of its own.
+
+    A thread that waits for a host must not keep a process alive that ends.
+    """
+
+    def __init__(self, file: TextIOWrapper) -> None:
+        self._file = file
+        self._work: SimpleQueue[tuple[asyncio.Future[str], str | None]] = SimpleQueue()
+        self._text = ""
+        Thread(target=self._go_on, name="toolmd-stdio", daemon=True).start()
+
+    def readline(self) -> asyncio.Future[str]:
+        """Return the next line; it is empty at the end."""
+        return self._begin(None)
+
+    async def write(self, text: str) -> None:
+        """Keep a text until `flush`."""
+        self._text += text
+
+    async def flush(self) -> None:
+        """Write what is kept."""
+        text, self._text = self._text, ""
+        await self._begin(text)
+
+    def _begin(self, text: str | None) -> asyncio.Future[str]:
+        done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._work.put((done, text))
+        return done
+
+    def _go_on(self) -> None:
+        while True:
+            done, text = self._work.get()
+            result: str | Exception = ""
+            try:
+                if text is None:
+                    result = self._file.readline()
+                else:
+                    self._file.write(text)
+                    self._file.flush()
+            except (OSError, ValueError) as error:
+                result = error
+            with suppress(RuntimeError):  # The loop was closed: nothing waits any more.
+                done.get_loop().call_soon_threadsafe(_settle, done, result)
+
+
+def _settle(done: asyncio.Future[str], result: str | Exception) -> None:
+    if done.done():
+        return
+    if isinstance(result, Exception):
+        done.set_exception(result)
+    else:
+        done.set_result(result)
+
+
 class Lines:
     """The lines of standard input for the SDK's server; the others are answered here."""
 
-    def __init__(self, file: TextIOWrapper) -> None:
-        self._file = anyio.wrap_file(file)
+    def __init__(self, pipe: Pipe) -> None:
+        self._pipe = pipe
         self.answer: Answers | None = None
         """Answers a line and returns True; or returns False soon after another line is there."""
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        following = asyncio.ensure_future(self._file.readline())
-        try:
-            while line := await following:
-                following = asyncio.ensure_future(self._file.readline())
-                if line.strip() and not (self.answer and await self.answer(line, following)):
-                    yield line
-        finally:
-            following.cancel()
+        following = self._pipe.readline()
+        while line := await following:
+            following = self._pipe.readline()
+            if line.strip() and not (self.answer and await self.answer(line, following)):
+                yield line
 
 
 Answers = Callable[[str, asyncio.Future[str]], Awaitable[bool]]
 
 
-@contextmanager
-def own_input() -> Iterator[Lines]:
-    """Open standard input for the protocol alone: tools and their programs get an empty one."""
-    try:
-        number = sys.stdin.fileno()
-    except (OSError, ValueError):
-        yield Lines(TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace"))
-        return
-    kept = os.dup(number)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, number)
-    os.close(nothing)
-    try:
-        # A thread may still read when the server has ended, so nothing closes the file.
-        file = os.fdopen(kept, "rb", closefd=False)
-        yield Lines(TextIOWrapper(file, encoding="utf-8", errors="replace"))
-    finally:
-        os.dup2(kept, number)
+def take_pipes() -> list[Pipe]:
+    """Take standard input and output for the protocol alone, until the process ends.
+
+    Tools and their programs get an empty input, and print to standard error.
+    """
+    pipes = []
+    for stream, number, mode in ((sys.stdin, 0, "rb"), (sys.stdout, 1, "wb")):
+        file = stream.buffer
+        with suppress(OSError, ValueError):  # A test has a stream without a file.
+            stream.fileno()
+            own = os.dup(number)
+            other = os.open(os.devnull, os.O_RDONLY) if number == 0 else os.dup(2)
+            os.dup2(other, number)
+            os.close(other)
+            # A thread may still use it when the server has ended, so nothing closes the file.
+            file = os.fdopen(own, mode, closefd=False)
+        pipes.append(Pipe(TextIOWrapper(file, encoding="utf-8", errors="replace", newline="\n")))
+    return pipes
 
 
 class StdioRequests:
@@ -88,7 +141,6 @@ class StdioRequests:
         A call that is not done when the next line is there goes on in the SDK's server: that line
         may cancel it.
         """
-        BEGUN.set(None)
         found = read_message(line)
         if isinstance(found, dict):
             message = found
@@ -98,7 +150,7 @@ class StdioRequests:
                 either: set[asyncio.Future[Any]] = {call, following}
                 await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
 
-            answer = None if self._ending else await self._direct.answer(message, {}, wait)
+            answer = await self._direct.answer(message, {}, wait)
             found = None if answer is None else JSONRPCResponse.model_construct(**answer)
         if found is not None:
             await self.send(SessionMessage(found))
@@ -126,7 +178,7 @@ class StdioRequests:
         Returns:
             Whether all of them are.
         """
-        self._ending = True
+        self._ending = self._direct.is_ending = True
         try:
             async with asyncio.timeout(timeout_s):
                 while self._open or not self._is_written():  # noqa: ASYNC110 - no event tells it
@@ -177,15 +229,13 @@ async def serve_stdio(
     """
     server = McpServer(workspace, Callers(caller))
     server.changes.serve_here()
-    # The SDK uses the pipe alone: printed text must not stay in a buffer that is flushed to
-    # the pipe at the end.
-    with own_input() as lines:
-        # It only reads the lines.
-        async with stdio_server(stdin=cast("Any", lines)) as (reads, writes):
-            with redirect_stdout(sys.stderr):
-                requests = StdioRequests(writes, server.direct)
-                lines.answer = requests.answer
-                server.low.middleware.append(requests.serve)
-                if ready is not None:
-                    ready(server, requests)
-                await server.low.run(reads, requests, server.low.create_initialization_options())
+    incoming, outgoing = take_pipes()
+    lines = Lines(incoming)
+    # The SDK only reads the lines, and writes and flushes.
+    async with stdio_server(cast("Any", lines), cast("Any", outgoing)) as (reads, writes):
+        requests = StdioRequests(writes, server.direct)
+        lines.answer = requests.answer
+        server.low.middleware.append(requests.serve)
+        if ready is not None:
+            ready(server, requests)
+        await server.low.run(reads, requests, server.low.create_initialization_options())

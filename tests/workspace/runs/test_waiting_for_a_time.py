@@ -83,5 +83,5 @@ def test_an_mcp_client_is_told_that_a_run_goes_on_by_itself() -> None:
     waits = Result(success=False, tool="later", outcome="waiting", message="Waits until noon.")
     answer = denial(waits)
 
-    assert answer.structured_content["error"]["code"] == "waiting"
-    assert "It goes on by itself" in answer.content[0].text
+    assert answer["structuredContent"]["error"]["code"] == "waiting"
+    assert "It goes on by itself" in answer["content"][0]["text"]

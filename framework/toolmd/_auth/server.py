@@ -40,6 +40,37 @@ def bound_socket(host: str, port: int) -> socket.socket:
     return bound
 
 
+class Joined:
+    """A transport that sends what is written in one turn of the loop at once.
+
+    uvicorn writes head and body of an answer apart; each write would wake the client.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        """Send bytes at the end of this turn."""
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+
+    def close(self) -> None:
+        """Close the connection after what was written."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._parts:
+            parts, self._parts = self._parts, []
+            self._transport.write(b"".join(parts))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class DeadlineProtocol(HttpToolsProtocol):
     """The uvicorn protocol with a deadline for whatever its client has to send or to read."""
 
@@ -54,7 +85,7 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first byte."""
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", Joined(transport, self.loop)))
         self._wait(self._settings.head_timeout)
 
     def data_received(self, data: bytes) -> None:

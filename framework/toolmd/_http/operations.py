@@ -128,12 +128,10 @@ class Operation:
         # A run's question is named `RUN/KEY`.
         path = self.path.replace("{id}", "{id:path}") if self.path.endswith("{id}") else self.path
 
-        async def answer(request: Request) -> Response:
-            return await self._answer(owner, request)
+        return self.needs, Route(path, Endpoint(self, owner), methods=[self.method])
 
-        return self.needs, Route(path, answer, methods=[self.method])
-
-    async def _answer(self, owner: Any, http: Request) -> Response:
+    async def answer(self, owner: Any, http: Request) -> Response:
+        """Return the response to a request."""
         try:
             value = await self.act(owner, await self._read(http))
             if isinstance(value, Response):
@@ -159,6 +157,19 @@ class Operation:
         return ApiRequest(
             http, state.get(CALLER) or NOBODY, state.get(RIGHTS, frozenset()), body, query
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The ASGI app of one operation; around a function, Starlette would put two more."""
+
+    operation: Operation
+    owner: Any
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one authenticated request."""
+        response = await self.operation.answer(self.owner, Request(scope, receive))
+        await response(scope, receive, send)
 
 
 OPERATIONS: list[Operation] = []
@@ -275,6 +286,8 @@ async def _read_body(http: Request) -> Any:
 
 def _read_query(http: Request, kind: type[BaseModel] | None) -> Any:
     """Return the parameters of the query; each one is known and given once."""
+    if kind is None and not http.scope["query_string"]:
+        return None
     given = http.query_params
     known: Mapping[str, Any] = {} if kind is None else kind.model_fields
     values: dict[str, Any] = {}

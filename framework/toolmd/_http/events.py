@@ -76,6 +76,7 @@ class Feed:
         self._number = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news = asyncio.Event()
+        self._followers = 0
         self._closed = False
 
     def serve_here(self) -> None:
@@ -112,6 +113,14 @@ class Feed:
         known = start == self._start and number.isascii() and number.isdigit()
         last = int(number[:LONGEST_NUMBER]) if known else -1
         last = last if last <= self._number else -1
+        self._followers += 1
+        try:
+            async for event in self._follow(last, user):
+                yield event
+        finally:
+            self._followers -= 1
+
+    async def _follow(self, last: int, user: str | None) -> AsyncIterator[StreamedEvent]:
         while not self._closed:
             news = self._news  # before a look at the events: a later one wakes it
             with self._lock:
@@ -134,7 +143,8 @@ class Feed:
             news, self._news = self._news, asyncio.Event()
             news.set()
 
-        if self._loop is not None and not self._loop.is_closed():
+        # Most calls of a server have nobody who follows, and waking a loop costs a system call.
+        if self._followers and self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(ring)
 
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from toolmd._gateway.errors import LostAnswerError
+from toolmd._gateway import LostAnswerError
 from toolmd._gateway.session import Running
 from toolmd._gateway.tools import ProgressReports
 from toolmd._types.context import Context

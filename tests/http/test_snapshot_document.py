@@ -4,21 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import httpx
-import pytest
 from raw import connected, head
-from starlette.requests import Request
 
 from toolmd import Workspace
 from toolmd._http.api import SnapshotDocument
-from toolmd._http.operations import ApiRequest
-from toolmd._types.call import NOBODY
-
-PATHS = ("/openapi.json", "/api/tools", "/api/skills")
-
-
-def asked() -> ApiRequest:
-    return ApiRequest(Request({"type": "http", "headers": []}), NOBODY, frozenset())
 
 
 def test_of_many_requests_the_first_builds_and_a_reload_builds_again(project: Path) -> None:
@@ -30,7 +19,7 @@ def test_of_many_requests_the_first_builds_and_a_reload_builds_again(project: Pa
             return sorted(workspace.tools)
 
         async def ask(number: int) -> set[bytes]:
-            answers = await asyncio.gather(*(document.answer(asked()) for _ in range(number)))
+            answers = await asyncio.gather(*(document.answer() for _ in range(number)))
             return {bytes(answer.body) for answer in answers}
 
         async def both() -> tuple[set[bytes], set[bytes]]:
@@ -58,29 +47,8 @@ def test_a_reload_while_it_is_built_is_not_missed(project: Path) -> None:
                 workspace.reload()
             return found
 
-        answer = asyncio.run(SnapshotDocument(workspace, build).answer(asked()))
+        answer = asyncio.run(SnapshotDocument(workspace, build).answer())
         assert b'"burn"' not in answer.body
-
-
-@pytest.mark.parametrize("path", PATHS)
-def test_a_client_with_the_document_gets_304_until_a_reload(
-    api: httpx.Client, kiosk: Any, path: str
-) -> None:
-    first = api.get(path)
-    tag = {"if-none-match": f'"other", {first.headers["etag"]}'}
-    again = api.get(path, headers=tag)
-    assert (again.status_code, again.content) == (304, b"")
-
-    for kind in ("tools", "skills"):
-        for file in (kiosk.folder / f"{kind}_md").glob("*.md"):
-            file.write_text(file.read_text("utf-8").replace("1.0.0", "1.0.1"), "utf-8")
-            title, _, rest = file.read_text("utf-8").partition("\n")
-            file.write_text(f"{title} Anew\n{rest}", "utf-8")
-    kiosk.workspace.reload()
-    changed = api.get(path, headers=tag)
-    assert changed.status_code == 200
-    assert "Anew" in changed.text
-    assert changed.headers["etag"] != first.headers["etag"]
 
 
 def test_many_document_requests_delay_no_other_client(kiosk: Any) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 
-from toolmd._gateway.errors import GONE
+from toolmd._gateway import GONE
 from toolmd._gateway.stdio import repair
 
 _SESSION = "mcp-session-id"

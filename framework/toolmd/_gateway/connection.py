@@ -11,8 +11,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from toolmd._gateway import CLOSED, NotStartedError
 from toolmd._gateway.answers import KINDS, LEFT_OUT
-from toolmd._gateway.errors import CLOSED, NotStartedError
 from toolmd._gateway.pins import canonical
 from toolmd._gateway.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_server, telling
 from toolmd._types.settings import ServerSettings

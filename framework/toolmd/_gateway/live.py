@@ -67,7 +67,7 @@ def list_tools(where: str) -> str:
 
 
 def _listing(table: ServerSettings, folder: Path, shown: str) -> Any:
-    from toolmd._gateway.errors import NotStartedError
+    from toolmd._gateway import NotStartedError
     from toolmd._gateway.session import Session
 
     async def listed() -> Any:

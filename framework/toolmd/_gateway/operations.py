@@ -14,7 +14,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from toolmd._egress import Approved, open_client
-from toolmd._gateway.errors import UnsentCallError
+from toolmd._gateway import UnsentCallError
 from toolmd._gateway.pins import changed_diagnostic, diagnostic, name_of, unset_diagnostic
 from toolmd._gateway.requests import IN_BODY, Problem, Slot, encoder_of, pair, slots_of
 from toolmd._gateway.services import Services

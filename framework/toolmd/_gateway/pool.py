@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from toolmd._gateway.errors import NotStartedError
+from toolmd._gateway import NotStartedError
 from toolmd._gateway.session import Running, Session, in_loop
 from toolmd._types.settings import ServerSettings
 

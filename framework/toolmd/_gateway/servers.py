@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from toolmd._gateway.errors import LostAnswerError, NotStartedError
+from toolmd._gateway import LostAnswerError, NotStartedError
 from toolmd._gateway.pins import look
 from toolmd._store.records import Pin
 from toolmd._store.store import Store

@@ -16,9 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from toolmd._gateway.answers import check_output, without_secrets
-from toolmd._gateway.connection import Connection, Listing
-from toolmd._gateway.errors import (
+from toolmd._gateway import (
     CLOSED,
     GONE,
     UNREADABLE,
@@ -26,6 +24,8 @@ from toolmd._gateway.errors import (
     NotListedError,
     NotStartedError,
 )
+from toolmd._gateway.answers import check_output, without_secrets
+from toolmd._gateway.connection import Connection, Listing
 from toolmd._gateway.stdio import MAX_SHOWN
 from toolmd._types.asked import Asked
 from toolmd._types.context import Context

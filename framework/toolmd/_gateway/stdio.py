@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from toolmd._gateway.errors import UNREADABLE, NotStartedError
+from toolmd._gateway import UNREADABLE, NotStartedError
 
 MAX_LINE = 12 << 20
 """The most bytes of one message: a content part of 8 MiB in base64 fits."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from toolmd._call.invoke import NotSentError
-from toolmd._gateway.errors import NotStartedError, UnsentCallError
+from toolmd._gateway import NotStartedError, UnsentCallError
 from toolmd._gateway.pins import (
     changed_diagnostic,
     diagnostic,

@@ -2,7 +2,6 @@
 
 import asyncio
 import datetime as dt
-import hashlib
 import logging
 import secrets
 import time
@@ -200,13 +199,13 @@ class Api:
                 task.cancel()
             await asyncio.gather(*self._background, return_exceptions=True)
 
-    @operation("GET /api/tools", ANY, "Entries", tagged=True)
+    @operation("GET /api/tools", ANY, "Entries")
     async def list_tools(self, request: ApiRequest) -> Any:
         """List the tools, but for those of other roles."""
         hidden = {name for name, bound in self.workspace.tools.items()
                   if not is_for(bound.call_spec, request.caller)}  # fmt: skip
         if not hidden or "operate" in request.rights:
-            return await self._tools.answer(request)
+            return await self._tools.answer()
         tools = {name: one for name, one in self.workspace.tools.items() if name not in hidden}
         return await asyncio.to_thread(_entries, tools)
 
@@ -231,10 +230,11 @@ class Api:
             call_id=body.call_id, dry_run=body.dry_run, **_who(request.caller),
         ))  # fmt: skip
 
-    @operation("GET /api/skills", ANY, "Entries", tagged=True)
+    @operation("GET /api/skills", ANY, "Entries")
     async def list_skills(self, request: ApiRequest) -> Any:
         """List the skills."""
-        return await self._skills.answer(request)
+        del request
+        return await self._skills.answer()
 
     @operation("GET /api/skills/{name}", ANY, "Definition")
     async def show_skill(self, request: ApiRequest) -> Any:
@@ -530,10 +530,11 @@ class Api:
         return {"status": "ready", "pending_changes": pending, "broken_files": len(broken),
                 "policy": self.workspace.policy}  # fmt: skip
 
-    @operation("GET /openapi.json", ANY, "Document", tagged=True)
+    @operation("GET /openapi.json", ANY, "Document")
     async def openapi(self, request: ApiRequest) -> Any:
         """Return this document."""
-        return await self._document.answer(request)
+        del request
+        return await self._document.answer()
 
     def _describe(self, bound: Any, request: ApiRequest) -> dict[str, Any]:
         """Return a definition; an operator gets the text of its file, too."""
@@ -601,27 +602,22 @@ class Api:
 
 
 class SnapshotDocument:
-    """An answer that stays the same as long as the snapshot does, with an ETag."""
+    """An answer that stays the same as long as the snapshot does."""
 
     def __init__(self, workspace: Workspace, build: Callable[[], Any]) -> None:
         """Store `build`, which returns the snapshot's JSON value and is called in a thread."""
         self._workspace, self._build = workspace, build
-        self._current: tuple[Any, bytes, str] = (None, b"", "")
+        self._current: tuple[Any, bytes] = (None, b"")
         self._building = asyncio.Lock()
 
-    async def answer(self, request: ApiRequest) -> Response:
-        """Return the document, or 304 if the client has it."""
+    async def answer(self) -> Response:
+        """Return the document."""
         async with self._building:
             # Build again if a reload came in between: an answer must not mix two snapshots.
             while (registry := self._workspace.registry) is not self._current[0]:
                 body = await asyncio.to_thread(lambda: json_bytes(self._build()))
-                self._current = registry, body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        _, body, tag = self._current
-        headers = {"etag": tag, "cache-control": "private, no-cache"}
-        known = request.http.headers.get("if-none-match", "")
-        if tag in {one.strip().removeprefix("W/") for one in known.split(",")}:
-            return Response(status_code=304, headers=headers)
-        return Response(body, media_type="application/json", headers=headers)
+                self._current = registry, body
+        return Response(self._current[1], media_type="application/json")
 
 
 def _who(caller: Caller) -> dict[str, Any]:

@@ -209,8 +209,6 @@ def describe(one: Operation) -> dict[str, Any]:
     }
     if one.id == "runSkill":
         responses["202"] = _answer("Started", "It runs; the Location shows its progress.")
-    if one.tagged:
-        responses["304"] = {"description": "The client has the current version (ETag)."}
     for status in sorted(_statuses(one)):
         responses[str(status)] = _answer("Problem", _DENIALS[status], PROBLEM)
     described: dict[str, Any] = {"operationId": one.id, "summary": summary, "responses": responses}

@@ -110,8 +110,6 @@ class Operation:
     """The statuses of its own errors, besides those of its path, query and body."""
     kind: str
     """The media type of the answer."""
-    tagged: bool
-    """Whether its answer has an ETag, and is 304 if the client has the current version."""
 
     @property
     def id(self) -> str:
@@ -185,15 +183,12 @@ def operation(  # noqa: PLR0913 - one declaration, by keyword
     query: type[BaseModel] | None = None,
     problems: tuple[int, ...] = (),
     kind: str = "application/json",
-    tagged: bool = False,
 ) -> Callable[[Act], Act]:
     """Declare a method as the operation of a route, such as `GET /api/tools/{name}`."""
     method, path = route.split()
 
     def declare(act: Act) -> Act:
-        OPERATIONS.append(
-            Operation(act, method, path, needs, gives, body, query, problems, kind, tagged)
-        )
+        OPERATIONS.append(Operation(act, method, path, needs, gives, body, query, problems, kind))
         return act
 
     return declare

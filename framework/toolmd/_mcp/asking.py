@@ -56,15 +56,15 @@ def _field(parameter: Parameter, value: Any, version: str) -> dict[str, Any] | N
     shape = parameter.shape
     if shape.sensitive or len(shape.types) != 1:
         return None
-    said = {"title": _title(parameter.name)}
+    texts = {"title": _title(parameter.name)}
     if shape.description:
-        said["description"] = shape.description
+        texts["description"] = shape.description
     if (kind := shape.types[0]) == "array":
-        chosen = _choices(shape.items) if shape.items is not None else None
-        if chosen is None or version < MULTI_SELECT_SINCE:
+        choices = _choices(shape.items) if shape.items is not None else None
+        if choices is None or version < MULTI_SELECT_SINCE:
             return None
-        items = {"type": "string", "enum": chosen}
-        return {"type": "array", **said, "items": items, "default": value}
+        items = {"type": "string", "enum": choices}
+        return {"type": "array", **texts, "items": items, "default": value}
     if kind not in _KINDS:
         return None
     bounds = {
@@ -72,9 +72,9 @@ def _field(parameter: Parameter, value: Any, version: str) -> dict[str, Any] | N
         for name in _BOUNDS
         if kind in KEYWORDS[name].fits and (bound := getattr(shape, name)) is not None
     }
-    field = {"type": kind, **said, **bounds, "default": value}
-    if kind == "string" and (chosen := _choices(shape)):
-        field["enum"] = chosen
+    field = {"type": kind, **texts, **bounds, "default": value}
+    if kind == "string" and (choices := _choices(shape)):
+        field["enum"] = choices
     elif shape.format in FORMATS:
         field["format"] = shape.format
     return field
@@ -141,11 +141,11 @@ class Asking:
             message = pending.prompt if error is None else f"{error.message}\n\n{pending.prompt}"
             if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 return self._required(ctx, pending, message)
-            told = await self._elicited(ctx, pending, message)
-            if told is None or told.action == "cancel":
+            answer = await self._elicited(ctx, pending, message)
+            if answer is None or answer.action == "cancel":
                 # What was wrong in the form is no fault of the model's call.
                 return result if error is None else _unanswered(pending)
-            result = await self.decide(pending, told, caller, on_event)
+            result = await self.decide(pending, answer, caller, on_event)
         return result
 
     async def resume(
@@ -180,22 +180,22 @@ class Asking:
         return await self.through(ctx, result, caller, on_event)
 
     async def decide(
-        self, pending: Confirmation, told: ElicitResult, caller: Caller, on_event: EventListener
+        self, pending: Confirmation, answer: ElicitResult, caller: Caller, on_event: EventListener
     ) -> Result:
         """Apply the user's answer, and return what the model reads; an edit is checked again.
 
         Args:
             pending: The call that waits.
-            told: The user's answer.
+            answer: The user's answer.
             caller: The caller of the request.
             on_event: Receives the events of the call if the user approves it.
         """
-        if told.action != "accept":
+        if answer.action != "accept":
             decision = Decision.reject()
-        elif words := _words(pending, told):
+        elif words := _words(pending, answer):
             decision = Decision.respond(words)
         else:  # An empty answer is a plain yes.
-            edit = changed({} if pending.form else pending.parameters, told.content or {})
+            edit = changed({} if pending.form else pending.parameters, answer.content or {})
             decision = Decision.edit(edit) if edit else Decision.approve()
         confirmations, results = self._workspace.confirmations, self._workspace.results
         return await decide_for_model(
@@ -263,12 +263,12 @@ def _key(pending: Confirmation) -> str:
     return pending.saves or KEY
 
 
-def _words(pending: Confirmation, told: ElicitResult) -> str | None:
+def _words(pending: Confirmation, answer: ElicitResult) -> str | None:
     """Return the text that a run stores; None if the person only agreed."""
     if pending.saves is None:
         return None
-    wrote = (told.content or {}).get(pending.saves)
-    return wrote if isinstance(wrote, str) and wrote.strip() else None
+    text = (answer.content or {}).get(pending.saves)
+    return text if isinstance(text, str) and text.strip() else None
 
 
 def _gone(confirmation_id: str) -> Result:

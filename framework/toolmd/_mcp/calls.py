@@ -40,9 +40,9 @@ class Progress:
     async def __call__(self, event: Event) -> None:
         """Report an event to the client."""
         data = event.data if isinstance(event.data, dict) else {}
-        told = event.kind == "progress"
-        fraction = data.get("fraction") if told else None
-        text = data.get("text") if told else json.dumps(event.data, ensure_ascii=False)
+        is_progress = event.kind == "progress"
+        fraction = data.get("fraction") if is_progress else None
+        text = data.get("text") if is_progress else json.dumps(event.data, ensure_ascii=False)
         total = None if fraction is None else 1.0
         now = int(self._last) + 1.0 if fraction is None else float(fraction)
         # The protocol does not allow it to shrink; a smaller value is left out.
@@ -78,8 +78,8 @@ class Calls:
 
     async def list_for(self, caller: Caller) -> dict[str, Any]:
         """Return the caller's tools that are not suspended, sorted by name, on one page."""
-        shown = await self._changes.shown()
-        tools = [one.tool for one in shown if is_for(one.spec, caller)]
+        visible = await self._changes.visible()
+        tools = [one.tool for one in visible if is_for(one.spec, caller)]
         return {**COMPLETE, "tools": tools, **FRESH}
 
     async def call_tool(

@@ -83,18 +83,18 @@ class Catalog:
 def _listed(registry: Registry, exported: Exported) -> dict[str, Listed]:
     names = Names(registry)
     assert isinstance(exported.items, list)
-    made = {}
+    listed = {}
     for item in sorted(exported.items, key=lambda item: str(item["name"])):
         bound = names.find(item["name"])
         if bound is None:
             continue
         spec = bound.spec
         blocks = isinstance(spec, ToolSpec) and gives_blocks(spec.returns)
-        shown = {k: v for k, v in item.items() if not (blocks and k == "outputSchema")}
+        fields = {k: v for k, v in item.items() if not (blocks and k == "outputSchema")}
         wrapped = bool(item["_meta"].get(WRAPPED))
-        tool = Tool.model_validate(shown).model_dump(by_alias=True, mode="json", exclude_none=True)
-        made[item["name"]] = Listed(tool, spec, wrapped, blocks)
-    return made
+        tool = Tool.model_validate(fields).model_dump(by_alias=True, mode="json", exclude_none=True)
+        listed[item["name"]] = Listed(tool, spec, wrapped, blocks)
+    return listed
 
 
 logger = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ class ListChanges:
         self.listen = ListenHandler(self._bus, max_subscriptions=MAX_STREAMS)
         """The handler of `subscriptions/listen`, the notifications since 2026-07-28."""
         self._connections: WeakSet[Connection] = WeakSet()
-        self._told: _State = workspace.registry, False, frozenset()
+        self._known: _State = workspace.registry, False, frozenset()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._under_way: set[asyncio.Task[None]] = set()
 
@@ -142,9 +142,9 @@ class ListChanges:
     async def changed(self) -> None:
         """Notify every client, if the snapshot or the tools that clients see are others."""
         state = await asyncio.to_thread(self._state)
-        if state[0] is self._told[0] and state[1:] == self._told[1:]:
+        if state[0] is self._known[0] and state[1:] == self._known[1:]:
             return
-        self._told = state
+        self._known = state
         await self._bus.publish(ToolsListChanged())
         await self._bus.publish(ResourcesListChanged())
         await asyncio.gather(*(self._notify(one) for one in list(self._connections)))
@@ -161,16 +161,19 @@ class ListChanges:
             # A disconnected client must not keep the others from being notified.
             logger.exception("a client could not be notified of a change")
 
-    async def shown(self) -> list[Listed]:
+    async def visible(self) -> list[Listed]:
         """Return what clients see: the list without the tools that are suspended now.
 
-        A call of a suspended tool is found, and denied with the remedy. What is shown here is
+        A call of a suspended tool is found, and denied with the remedy. What is returned here is
         what the next change is compared with.
         """
         listed = await self.catalog.load()
-        if self.catalog.is_remote or self._told[0] is not self._workspace.registry:
+        registry, is_open, _ = self._known
+        workspace = self._workspace
+        is_known = registry is workspace.registry and is_open is workspace.results.is_open()
+        if self.catalog.is_remote or not is_known:
             await self.changed()
-        hidden = self._told[2]
+        hidden = self._known[2]
         return [one for one in listed.values() if one.spec.name not in hidden]
 
     def changed_soon(self) -> None:
@@ -190,7 +193,7 @@ class ListChanges:
             suspended = workspace.suspended_tools()
         except UnreachableError:
             # Their calls are denied then, too, and say why.
-            suspended = self._told[2]
+            suspended = self._known[2]
         return workspace.registry, workspace.results.is_open(), suspended
 
     async def _look(self) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import JSONRPCResponse
-from starlette.responses import JSONResponse
+from starlette.responses import Response
 
 from toolmd._auth import CALLER, RIGHTS
 from toolmd._mcp.server import McpServer
@@ -75,7 +76,9 @@ class McpEndpoint:
             if answer is not None:
                 session = dict(scope["headers"]).get(SESSION)
                 headers = None if session is None else {"mcp-session-id": session.decode("latin-1")}
-                await JSONResponse(answer, headers=headers)(scope, receive, send)
+                text = json.dumps(answer, separators=(",", ":"))
+                response = Response(text, headers=headers, media_type="application/json")
+                await response(scope, receive, send)
                 return
         elif scope["method"] == "DELETE":
             self._server.direct.forget(dict(scope["headers"]).get(SESSION))

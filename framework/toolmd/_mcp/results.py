@@ -97,13 +97,13 @@ def answer(
 def denial(result: Result) -> dict[str, Any]:
     """Return the result of a call that was denied, is pending or failed, with its stable code."""
     error = result.error or _confirmation(result)
-    told = [f"{error.code}: {error.message}"]
-    told += [problem.message for problem in error.details if problem.message not in error.message]
+    lines = [f"{error.code}: {error.message}"]
+    lines += [problem.message for problem in error.details if problem.message not in error.message]
     if (asked := result.confirmation) is not None:
         result = result._replace(confirmation=asked._replace(prompt=asked.prompt_for_model))
-    shown = {**result.to_dict(), "error": error.to_dict()}
-    content = [_text("\n".join(told)), *_notes(result)]
-    return {**COMPLETE, "content": content, "structuredContent": shown, "isError": True}
+    structured = {**result.to_dict(), "error": error.to_dict()}
+    content = [_text("\n".join(lines)), *_notes(result)]
+    return {**COMPLETE, "content": content, "structuredContent": structured, "isError": True}
 
 
 def _confirmation(result: Result) -> Failure:
@@ -141,8 +141,8 @@ def _done(structured: Any, result: Result) -> dict[str, Any]:
 
 
 def _success(content: list[dict[str, Any]], result: Result) -> dict[str, Any]:
-    shown = result.to_dict()
-    facts = {key: shown[key] for key in FOR_THE_HOST if key in shown}
+    whole = result.to_dict()
+    facts = {key: whole[key] for key in FOR_THE_HOST if key in whole}
     return {
         **COMPLETE,
         "_meta": {RESULT: facts},

@@ -94,8 +94,8 @@ class ServedSkill:
     @property
     def resources(self) -> list[Resource]:
         """Its files in a list of resources; SKILL.md has the skill's name and description."""
-        said = {"name": self.frontmatter["name"], "description": self.frontmatter["description"]}
-        first = self.files[0].resource.model_copy(update=said)
+        texts = {"name": self.frontmatter["name"], "description": self.frontmatter["description"]}
+        first = self.files[0].resource.model_copy(update=texts)
         return [first, *(file.resource for file in self.files[1:])]
 
     @property
@@ -116,17 +116,17 @@ def _frontmatter(head: str, name: str) -> dict[str, Any]:
     """Return the front matter as JSON; one that can't be read has the name alone."""
     import yaml
 
-    said: Any = None
+    parsed: Any = None
     try:
         # An alias could make a small text large.
         if not any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(head)):
-            said = json.loads(json.dumps(yaml.safe_load(head), default=str))
+            parsed = json.loads(json.dumps(yaml.safe_load(head), default=str))
     except (yaml.YAMLError, ValueError, RecursionError):
-        said = None
-    said = said if isinstance(said, dict) else {}
-    texts = {key: value for key, value in said.items() if isinstance(value, str)}
+        parsed = None
+    parsed = parsed if isinstance(parsed, dict) else {}
+    texts = {key: value for key, value in parsed.items() if isinstance(value, str)}
     own = {"name": texts.get("name", name), "description": texts.get("description", "")}
-    return {**said, **own}
+    return {**parsed, **own}
 
 
 class Skills:
@@ -134,13 +134,13 @@ class Skills:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._made: tuple[Registry, dict[str, ServedSkill]] | None = None
+        self._current: tuple[Registry, dict[str, ServedSkill]] | None = None
 
     @property
     def skills(self) -> dict[str, ServedSkill]:
         """The skills by the URI of their SKILL.md, sorted, with those that only people follow."""
         registry = self._workspace.registry
-        if self._made is None or self._made[0] is not registry:
+        if self._current is None or self._current[0] is not registry:
             exported = self._workspace.exported("agentskills").items
             assert isinstance(exported, list)
             folders: dict[str, list[SkillFile]] = {}
@@ -148,9 +148,9 @@ class Skills:
                 # The first file of a folder is the skill's SKILL.md.
                 file = SkillFile(item)
                 folders.setdefault(item["path"].partition("/")[0], []).append(file)
-            made = sorted(map(ServedSkill, folders.values()), key=lambda skill: skill.uri)
-            self._made = registry, {skill.uri: skill for skill in made}
-        return self._made[1]
+            skills = sorted(map(ServedSkill, folders.values()), key=lambda skill: skill.uri)
+            self._current = registry, {skill.uri: skill for skill in skills}
+        return self._current[1]
 
     @property
     def files(self) -> dict[str, SkillFile]:
@@ -209,11 +209,11 @@ class Skills:
             children.setdefault(name, inner if deeper else file.resource)
         if not children:
             raise unknown(params.uri, "Not a folder of resources:")
-        shown = [
+        resources = [
             child.model_dump(by_alias=True, mode="json", exclude_none=True)
             for child in children.values()
         ]
-        return {"resources": shown}
+        return {"resources": resources}
 
 
 def unknown(uri: str, what: str = "Unknown resource:") -> MCPError:

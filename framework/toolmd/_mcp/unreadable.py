@@ -42,8 +42,8 @@ def _answer(known: dict[str, Any], error: JsonError) -> Answer:
         tool = str(params.get("name", ""))
         denied = denial(Result(success=False, tool=tool, outcome="denied", error=failure))
         return JSONRPCResponse(jsonrpc="2.0", id=name, result=denied)
-    told = ErrorData(code=PARSE_ERROR, message=f"Parse error: {error}")
-    return JSONRPCError(jsonrpc="2.0", id=name, error=told)
+    parse_error = ErrorData(code=PARSE_ERROR, message=f"Parse error: {error}")
+    return JSONRPCError(jsonrpc="2.0", id=name, error=parse_error)
 
 
 def _members(text: str) -> Iterator[tuple[str, Any]]:

@@ -107,7 +107,7 @@ Answers = Callable[[str, asyncio.Future[str]], Awaitable[bool]]
 
 
 def take_pipes() -> list[Pipe]:
-    """Take standard input and output for the protocol alone, until the process ends.
+    """Return standard input and output, for the protocol alone until the process ends.
 
     Tools and their programs get an empty input, and print to standard error.
     """

@@ -176,6 +176,7 @@ def test_a_raw_line_break_inside_a_string_is_read():
         '[TOOL_CALL:{"tool":"t","parameters":{"a":1e999}}]',
         '[TOOL_CALL:{"tool":"t","parameters":{"a":"\\ud800"}}]',
         '[TOOL_CALL:{"tool":"t","parameters":{"a":"\ud800"}}]',
+        '[TOOL_CALL:{"tool":"t","parame\ud800ters":{"a":[1]},"confidence":.9}]',
         '[TOOL_CALL:{"tool":"t","parameters":{"a":' + "9" * 5000 + "}}]",
         '[TOOL_CALL:{"tool":"t","parameters":{},"confidence":true}]',
         '[TOOL_CALL:{"tool":"t","parameters":{},"confidence":null}]',

@@ -203,6 +203,7 @@ def test_now_is_a_name_unless_something_else_is_called_so() -> None:
     now = dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC)
     assert compile_expression("now.getHours()").evaluate({}, now=now) == 9
     assert compile_expression("[1].map(now, now + 1)").evaluate({}, now=now) == [2]
+    assert compile_expression("has(now)").names == frozenset()
     named = compile_expression("now", {"now"})
     assert named.names == {"now"}
     assert named.evaluate({"now": "x"}, now=now) == "x"

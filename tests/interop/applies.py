@@ -5,6 +5,7 @@ from fnmatch import fnmatchcase
 REASONS: dict[str, tuple[str, ...]] = {
     "the server has no prompts: a skill is read as a resource": (
         "prompts-*:*",
+        "caching:sep-2549-prompts-*",
         "input-required-result-non-tool-request:sep-2322-non-tool-incomplete",
     ),
     "the resources are the skills' files, which `sep-2640-*` and the Inspector read instead": (

@@ -126,9 +126,9 @@ class _Walk:
         """Return the program and the type of its result; raises ExpressionError."""
         tree = parse(self._source)
         found = self.type(tree)
-        clock = set() if "now" in aliases else self._read & {"now"}
-        names = sorted((self._read | self._tested) - clock)
-        reads = {name: aliases.get(name, name) for name in names}
+        names = self._read | self._tested
+        clock = set() if "now" in aliases else names & {"now"}
+        reads = {name: aliases.get(name, name) for name in sorted(names - clock)}
         reads_clock = bool(clock) or self._called_now
         program = Program(self._source, tree, reads, self._tested, reads_clock, self._facts)
         if not program.names:  # It takes the same of any values, so it shows here if too much.

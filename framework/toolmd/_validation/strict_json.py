@@ -73,7 +73,7 @@ def decode_loosely(text: str, start: int) -> tuple[Any, int] | None:
         return _LOOSE.raw_decode(text, start)
     except json.JSONDecodeError as error:
         # A raw line break in a text before the error is no error here.
-        readable = text[start : error.pos].translate(_BREAKS)
+        readable = text[start : error.pos].translate(_BREAKS).encode(errors="replace")
         with suppress(ValueError):
             return from_json(readable, allow_partial=True), error.pos
     except (ValueError, RecursionError):

@@ -87,7 +87,7 @@ def test_its_examples_are_calls_in_the_dialect_itself(dialect):
     assert call.confidence == 0.95
     (call,) = parse_reply(second, dialect).calls
     assert call.arguments == {
-        "day": "2026-01-31",
+        "day": "2026-03-05",
         "limit": 5,
         "words": ["…", "…"],
         "deep": True,

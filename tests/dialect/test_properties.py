@@ -201,6 +201,7 @@ def test_nothing_in_a_fence_is_a_call(text, fence):
 
 
 @given(SCRAPS)
+@example('[TOOL_CALL:{"calls":[')
 def test_nothing_in_a_code_span_is_a_call(text):
     quoted = "".join(c for c in text if c not in "`\n\r")
     assert parse_reply(f"Look: ``{quoted} x`` there.", "inline").calls == ()

@@ -77,7 +77,10 @@ def _end_of(text: str, start: int, until: int) -> int:
             if not depth:
                 return at + 1
         at += 1
-    # Its braces never close: the words behind it are the reply's.
+    # Its braces never close: the words behind it are the reply's, and so is a code span around it.
+    if "`" in text[text.rfind("\n", 0, start) + 1 : start]:
+        tick = text.find("`", start, until)
+        until = tick if tick >= 0 else until
     closed = text.find("}]", start, until)
     line = text.find("\n", start, until)
     return closed + 1 if closed >= 0 else line if line >= 0 else until

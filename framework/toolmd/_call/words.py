@@ -51,7 +51,7 @@ DOUBT = (
 _WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"[^.!?;\n…。！？；]*(?:\.(?=\w)[^.!?;\n…。！？；]*)*[.!?;\n…。！？；]*")  # noqa: RUF001
 _QUESTION = re.compile(
-    r"[?？¿]|^\W*(?:is|are|was|were|do|does|did|when|where|which|who|whose)\b"  # noqa: RUF001
+    r"[?？¿\u055e\u061f\u1367\u1945\u203d\u2cfa\u2e2e\u2e54\ua60f\ua6f7\U00011143]|^\W*(?:is|are|was|were|do|does|did|when|where|which|who|whose)\b"  # noqa: RUF001
 )
 """The mark of a question, or an English sentence that begins as one."""
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -158,24 +158,31 @@ def asks_for(
 def states(value: Any, messages: Iterable[str], doubt: tuple[str, ...] = DOUBT) -> Clarity:
     """Return whether messages state a value: each of its words, in a sentence without doubt.
 
-    A number counts as a whole: 1 is not stated by "1.5" or "-1".
+    The newest message with a word counts, since the user may have taken back an older one. A
+    number counts as a whole: 1 is not stated by "1.5" or "-1".
     """
     texts = [fold(text)[:MAX_MESSAGE] for text in _texts(value)]
     words = {_number(word) for text in texts for word in _STATED.findall(text)}
     signs = {text.strip() for text in texts if text and not _STATED.search(text)}
-    own = pattern_of(tuple(sorted(words)), inflects=False)
-    missing, clear = words | signs, words | signs
-    for sentence in (one for message in messages for one in _sentences(message)):
-        said = {_number(word) for word in _STATED.findall(sentence)}
-        here = {
-            word
-            for word in clear | missing
-            if word in said or ((word in signs or _UNSPACED.search(word)) and word in sentence)
-        }
-        missing = missing - here
-        if here and not _doubts(sentence, own, doubt):
-            clear = clear - here
-    return "absent" if missing else "unclear" if clear else "clear"
+    # Its words count as no doubt only where they stand side by side, as in the value.
+    own = pattern_of(tuple(texts), inflects=False)
+    missing, is_clear = words | signs, True
+    for message in reversed([*messages]):
+        found, clear = set[str](), set[str]()
+        for sentence in _sentences(message):
+            stated = {_number(word) for word in _STATED.findall(sentence)}
+            here = {
+                word
+                for word in missing
+                if word in stated
+                or ((word in signs or _UNSPACED.search(word)) and word in sentence)
+            }
+            found |= here
+            if here and not _doubts(sentence, own, doubt):
+                clear |= here
+        missing = missing - found
+        is_clear = is_clear and found == clear
+    return "absent" if missing else "clear" if is_clear else "unclear"
 
 
 def _sentences(message: str) -> Iterator[str]:

@@ -141,6 +141,10 @@ def test_hardly_any_doubtful_message_is_clear_and_no_request_is_absent(file: str
         ("!!!", "Hello", "absent"),
         ("😀", "Hello 😀", "clear"),
         ("提醒", "请提醒我", "clear"),
+        ("Hobbit not", "not The Hobbit", "unclear"),
+        ("Will Smith", "A table for Will Smith", "clear"),
+        ("aspirin", "aspirin؟", "unclear"),
+        ("aspirin", "aspirin‽", "unclear"),
     ],
 )
 def test_a_value_is_stated_by_all_its_words_in_sentences_without_doubt(
@@ -151,6 +155,11 @@ def test_a_value_is_stated_by_all_its_words_in_sentences_without_doubt(
 
 def test_a_value_may_stand_in_any_message() -> None:
     assert states("aspirin 100", ("I took aspirin", "100 mg")) == "clear"
+
+
+def test_the_newest_message_with_a_word_of_a_value_counts() -> None:
+    assert states("aspirin", ("aspirin", "No, not aspirin!")) == "unclear"
+    assert states("aspirin", ("not aspirin", "Well, aspirin.")) == "clear"
 
 
 def test_words_are_found_up_to_the_limit_of_a_message() -> None:

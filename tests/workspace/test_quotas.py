@@ -14,7 +14,7 @@ from tests.definitions import tool
 from workspace_shop import Shop
 
 from toolmd import Workspace, load_settings, parse_tool
-from toolmd._types.quota import Quota, as_strict, window_of
+from toolmd._types.quota import UNITS, Quota, as_strict, window_of
 
 SETTINGS = (
     'plugins = []\ntime_zone = "Europe/Berlin"\n\n[identity]\nfacts = { tenant = "string" }\n'
@@ -362,6 +362,13 @@ SOME = st.builds(
     st.sampled_from([("user",), ("project",), ("user", "project")]),
     st.sampled_from(WINDOWS),
 )
+
+
+def test_as_many_in_a_longer_window_are_as_strict() -> None:
+    by = {unit: Quota(3, ("user",), unit) for unit in UNITS}
+
+    assert all(as_strict(by["day"], by[unit]) for unit in ("day", "week", "month", "year"))
+    assert not any(as_strict(by["week"], by[unit]) for unit in ("day", "month", "year"))
 
 
 @given(SOME, SOME, st.lists(st.tuples(st.integers(0, 900), st.sampled_from("ab")), max_size=12))

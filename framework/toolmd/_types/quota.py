@@ -131,10 +131,7 @@ def as_strict(old: Quota, new: Quota) -> bool:
         return False
     if new.window == ROLLING == old.window:
         return (new.seconds or 0) >= (old.seconds or 0)
-    if new.window in {EVER, old.window}:
-        return True
-    # A day lies within one month and one year, a week does not.
-    longer = ("day", "month", "year")
-    return {old.window, new.window} <= {*longer} and (
-        longer.index(new.window) > longer.index(old.window)
-    )
+    if new.window in {EVER, old.window} or not {old.window, new.window} <= {*UNITS}:
+        return new.window in {EVER, old.window}
+    # Each lies within one of the longer ones, but a week may lie in two months.
+    return UNITS.index(old.window) < UNITS.index(new.window) and old.window != "week"

@@ -12,8 +12,9 @@ from dataclasses import asdict, replace
 from decimal import Decimal
 from functools import cache
 from operator import ne
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from toolmd._expressions.syntax import MAX_LENGTH
 from toolmd._types.approval import ALWAYS, Approval
 from toolmd._types.call_spec import Batch, Given, Limits, Rate, Safety, ToolCallSpec
 from toolmd._types.field import Row, rows_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from toolmd._types.tool import ToolSpec
 from toolmd._types.settings import AuditSettings, SafetySettings, Settings, TokenSettings
 
+_T = TypeVar("_T")
 Looser = Callable[[Any, Any], bool]
 """Returns whether the new value, the second, allows more than the old one.
 
@@ -136,8 +138,10 @@ def either(old: str, new: str) -> str:
     parts = list(dict.fromkeys((*_conditions(old), *_conditions(new))))
     if len(parts) == 1:
         return old
-    many = "true" in parts or len(parts) > _MOST_CONDITIONS
-    return "true" if many else " || ".join(f"({part})" for part in parts)
+    # A comment ends with its line.
+    joined = " || ".join(f"({part}\n)" if "//" in part else f"({part})" for part in parts)
+    many = "true" in parts or len(parts) > _MOST_CONDITIONS or len(joined) > MAX_LENGTH
+    return "true" if many else joined
 
 
 def _conditions(text: str | None) -> list[str]:
@@ -146,7 +150,7 @@ def _conditions(text: str | None) -> list[str]:
         return []
     parts = text[1:-1].split(") || (") if text.startswith("(") and text.endswith(")") else []
     whole = len(parts) > 1 and all(map(_is_balanced, parts))
-    return parts if whole else [text.strip()]
+    return [part.strip() for part in (parts if whole else [text])]
 
 
 def _is_balanced(text: str) -> bool:
@@ -318,8 +322,22 @@ def _both_given(old: ToolCallSpec, new: ToolCallSpec) -> tuple[Given, ...]:
 
 
 def _lost_approvals(old: ToolCallSpec, new: ToolCallSpec) -> list[Approval]:
-    """Return the approvals that no new one surely demands."""
-    return [one for one in old.approvals if not any(_demands(n, one) for n in new.approvals)]
+    """Return the approvals that no new one surely demands; each needs one of its own."""
+    return _unmatched(old.approvals, new.approvals, lambda was, now: _demands(now, was))
+
+
+def _unmatched(old: Iterable[_T], new: Iterable[_T], fits: Callable[[_T, _T], bool]) -> list[_T]:
+    """Return the old ones that have no new one of their own."""
+    every, free = [*new], [*new]
+    lost = []
+    # One that few fit chooses first.
+    for one in sorted(old, key=lambda was: sum(fits(was, now) for now in every)):
+        own = next((now for now in free if fits(one, now)), None)
+        if own is None:
+            lost.append(one)
+        else:
+            free.remove(own)
+    return lost
 
 
 def _demands(new: Approval, old: Approval) -> bool:
@@ -340,14 +358,21 @@ def _skill(old: "SkillSpec", new: "SkillSpec", _default_min: float | None) -> It
     before = list(_guards(old))
     for used, guards in _guards(new):
         known: list[frozenset[str]] = [each for name, each in before if name == used]
-        if known and not any(each <= guards for each in known):
+        if known and not any(all(_holds(one, guards) for one in each) for each in known):
             weakest = min(map(sorted, known), key=len)
             yield Weakening(f"Workflow: {used}", weakest, sorted(guards) or None)
-    asked = [*_approvals(new)]
-    for use, approval in _approvals(old):
-        if not any(use == name and _demands(one, approval) for name, one in asked):
-            by = approval.by if isinstance(approval.by, str) else ", ".join(approval.by)
-            yield Weakening(f"Workflow: {approval.title}", f"By {by}", None)
+    for _, approval in _unmatched(
+        _approvals(old), _approvals(new),
+        lambda was, now: was[0] == now[0] and _demands(now[1], was[1]),
+    ):  # fmt: skip
+        by = approval.by if isinstance(approval.by, str) else ", ".join(approval.by)
+        yield Weakening(f"Workflow: {approval.title}", f"By {by}", None)
+
+
+def _holds(guard: str, guards: frozenset[str]) -> bool:
+    """Return whether guards have one, one without its condition, or a confirmation of the call."""
+    asks = guard.startswith("Ask") and "Ask" in guards
+    return asks or guard in guards or guard.partition(" when ")[0] in guards
 
 
 def _approvals(skill: "SkillSpec") -> Iterator[tuple[str, Approval]]:
@@ -359,13 +384,23 @@ def _approvals(skill: "SkillSpec") -> Iterator[tuple[str, Approval]]:
 
 
 def _guards(skill: "SkillSpec") -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield each use of a tool or skill, and what stands before or behind it."""
+    """Yield each use of a tool or skill, and what its own step and those before it demand."""
     for section in skill.workflow_sections:
+        before: set[str] = set()
         for step in section.steps:
-            asks = {"Ask"} if step.ask is not None else set()
-            checks = {f"Check: {step.check.cel}"} if step.check is not None else set()
+            when = "" if step.when is None else f" when {step.when.cel}"
+            check = set() if step.check is None else {f"Check: {step.check.cel}"}
             if step.use is not None:
-                yield step.use.name, frozenset(asks | checks)
+                yield (
+                    step.use.name,
+                    frozenset(before | check | ({"Ask"} if step.ask is not None else set())),
+                )
+                continue
+            before |= {f"{one}{when}" for one in check}
+            if step.stop is not None:
+                before.add(f"Stop{when}")
+            if step.ask is not None and (step.if_no is None or step.if_no.kind == "stop"):
+                before.add(f"Ask before{when}")
 
 
 def _fields(place: str, owner: type, old: object, new: object) -> Iterator[Weakening]:
@@ -384,20 +419,22 @@ def _parameters(
 ) -> Iterator[Weakening]:
     """Compare parameters by name; a new one weakens nothing, a required one must not go.
 
-    A required parameter may be renamed: it is compared with the one of the old name.
+    A parameter may be renamed: it is compared with the one of the old name.
     """
     before, names = {one.name: one for one in old}, {one.name for one in new}
-    gone = [one for one in old if one.required and one.name not in names]
+    gone = [one for one in old if one.name not in names]
     for one in new:
         known = before.get(one.name)
-        if known is None and one.required and gone:
-            known = gone.pop(0)
+        if known is None:
+            known = next((was for was in gone if was.required is one.required), None)
+            gone = [was for was in gone if was is not known]
         if known is not None:
             if known.required and not one.required:
                 yield Weakening(f"{place}: {one.name}: Required", True, False)  # noqa: FBT003 - a value
             yield from _shape(f"{place}: {one.name}", known.shape, one.shape)
     for one in gone:
-        yield Weakening(f"{place}: {one.name}", "required", None)
+        if one.required:
+            yield Weakening(f"{place}: {one.name}", "required", None)
 
 
 def _shape(place: str, old: Schema, new: Schema) -> Iterator[Weakening]:
@@ -459,7 +496,9 @@ def _one_of(place: str, old: Schema, new: Schema) -> Iterator[Weakening]:
 
 
 def _result(place: str, old: Schema, new: Schema) -> Iterator[Weakening]:
-    """Compare what of a result must not be recorded; nothing else of it restricts."""
+    """Compare what of a result must not be recorded, and what a model must not see."""
+    if choices(old.to_model, new.to_model):
+        yield Weakening(f"{place}: To Model", _json(old.to_model), _json(new.to_model))
     if old.sensitive and not new.sensitive:
         yield Weakening(f"{place}: Sensitive", True, False)  # noqa: FBT003 - a value
     later = [field for shape in new.objects for field in shape.properties or ()]

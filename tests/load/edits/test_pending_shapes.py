@@ -58,7 +58,8 @@ def stricter_result(old: Schema, new: Schema) -> tuple[Schema, list[tuple[str, o
         # A new field is live; a field that is narrower is live as it is.
         (fields(a=TEXT), fields(a=SHORT, b=TEXT), []),
         (fields(a=SHORT), fields(a=TEXT, b=TEXT), [("a: Max Length", 5, None)]),
-        (fields(a=SHORT), fields(b=TEXT), []),
+        (fields(a=SHORT), fields(b=TEXT), [("b: Max Length", 5, None)]),
+        (fields(a=SHORT), fields(b=SHORT), []),
         # What every value had to be, each field must be now.
         (values(SHORT), fields(a=TEXT), [("a: Max Length", 5, None)]),
         (values(SHORT), fields(a=SHORT), []),

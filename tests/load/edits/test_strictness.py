@@ -2,6 +2,7 @@
 
 import pytest
 
+from toolmd._expressions import compile_expression
 from toolmd._load.weakening import comparisons, either
 from toolmd._types.call_spec import Batch, Limits, Rate, Safety, ToolCallSpec
 from toolmd._types.schema import Schema
@@ -108,6 +109,16 @@ def test_two_conditions_are_joined_once_and_with_a_limit() -> None:
     for number in range(20):
         joined = either(joined, f"c == {number}")
     assert joined == "true"
+    assert either("a" * 1500, "b" * 1500) == "true"
+
+
+def test_a_comment_ends_before_the_next_condition() -> None:
+    joined = either("amount > 5", "amount > 8 // only big sums")
+
+    assert [compile_expression(joined).evaluate({"amount": n}) for n in (1, 6, 9)] == [
+        False, True, True,
+    ]  # fmt: skip
+    assert either(joined, "amount > 5") == joined
 
 
 @pytest.mark.parametrize(

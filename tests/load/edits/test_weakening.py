@@ -501,6 +501,52 @@ def test_a_skill_that_asks_or_checks_less_is_a_pending_change(line: str, place: 
     assert weakened(new, old) == ()
 
 
+@pytest.mark.parametrize(
+    ("step", "instead"),
+    [
+        ("**Ask**: Greet?", ""),
+        ("**Ask**: Greet?", "**Ask**: Greet?\n   - **When**: `size(who) > 3`"),
+        ("**Ask**: Greet?", "**Ask**: Greet?\n   - **If no**: continue"),
+        ('**Stop**: "No."\n   - **When**: `size(who) > 3`', ""),
+        ("**Choose**: `who`\n   - **Check**: `size(who) > 3`", "**Choose**: `who`"),
+    ],
+)
+def test_a_step_before_a_use_keeps_what_it_asks_or_checks(step: str, instead: str) -> None:
+    wave = "2. **Wave**"
+    asked, less = (
+        skill_of(SKILL.replace(wave, f"2. {one}\n\n3. **Wave**" if one else wave))
+        for one in (step, instead)
+    )
+
+    assert places(weakened(asked, less)) == {"Workflow: wave"}
+    assert weakened(less, asked) == ()
+    assert weakened(asked, asked) == ()
+
+
+def approving(*groups: str) -> ToolSpec:
+    titled = (f"### Group {number}\n\n{one}\n" for number, one in enumerate(groups))
+    return spec_of(f"{FULL}\n## Approval\n\n{''.join(titled)}")
+
+
+def test_each_approval_needs_one_of_its_own() -> None:
+    head = "- **When**: always\n- **By**: head\n"
+    large = "- **When**: `dose > 7`\n- **By**: head\n"
+
+    for two, one in ((approving(head, head), approving(head)),
+                     (approving(head, large), approving(head))):  # fmt: skip
+        assert places(weakened(two, one)) == {"Approval"}
+        assert weakened(one, two) == ()
+        assert len(keep_stricter(two, one).spec.approvals) == 2
+    assert weakened(approving(large, head), approving(head, large)) == ()
+
+
+def test_a_model_sees_no_more_of_a_result_at_once() -> None:
+    few = spec_of(FULL.replace("What was given\n", "What was given\n- **To Model**: id\n"))
+
+    assert places(weakened(few, OLD)) == {"Returns: To Model"}
+    assert weakened(OLD, few) == ()
+
+
 def test_a_skill_may_get_other_words_and_more_steps() -> None:
     more = "2. **Wave**.\n   - **Use**: wave\n\n3. **Wave** again.\n   - **Use**: wave\n"
     new = skill_of(SKILL.replace("2. **Wave**.\n   - **Use**: wave\n", more).replace("?", "now?"))

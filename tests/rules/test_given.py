@@ -125,6 +125,21 @@ def test_a_message_shows_a_field_of_the_order_and_keeps_other_braces(shop, tmp_p
     assert result.error.message == "The order is sent, {not code}."
 
 
+def test_a_sensitive_argument_stays_hidden_in_the_record_of_the_lookup(shop, tmp_path) -> None:
+    workspace, file = shop(), tmp_path / "tools_md/refund.tool.md"
+    file.write_text(
+        file.read_text().replace(
+            "- **Type**: string", "- **Type**: string\n- **Sensitive**: yes", 1
+        )
+    )
+    workspace.reload()
+    ask(workspace, "o-secret")
+
+    records = "".join(one.read_text() for one in (tmp_path / ".toolmd/audit").glob("*.jsonl"))
+    assert "get_order" in records
+    assert "o-secret" not in records
+
+
 def test_what_cannot_be_read_denies(shop, tmp_path) -> None:
     workspace = shop()
     missing = ask(workspace, "o2")

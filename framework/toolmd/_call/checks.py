@@ -308,7 +308,8 @@ def _given(parts: Parts) -> Step | None:
             given = {name: program.evaluate(values, now=now) for name, program in arguments}
             # A dry run checks everything, and what it reads here changes nothing.
             read = Call(one.tool, given, None, call.confidence, call.caller, depth=call.depth + 1)
-            result = await parts.call(read)
+            with hiding(hider(at.arguments, parts.call_spec.parameters)):
+                result = await parts.call(read)
             # Of a part, a rule could say what is false of the whole.
             if result.success and result.truncated is None:
                 return result.data

@@ -233,6 +233,18 @@ def test_keys_conditions_and_ever(shop: Shop) -> None:
     assert hours.call("a", **who) == FULL
 
 
+def test_a_fact_that_is_no_text_and_no_whole_number_is_no_key(shop: Shop) -> None:
+    write(shop, "1 call per tenant ever")
+    settings = shop.root / "toolmd.toml"
+    settings.write_text(settings.read_text().replace('"string"', '"number"'))
+    hours = Hours(shop)
+    assert hours.call("a", context={"tenant": 1}) == "ok"
+    assert hours.call("a", context={"tenant": 1.0}) == FULL
+    assert hours.call("a", context={"tenant": 1.5}) == "not_allowed"
+    settings.write_text(settings.read_text().replace('"number"', '"list"'))
+    assert Hours(shop).call("a", context={"tenant": ["x"]}) == "not_allowed"
+
+
 def test_a_quota_per_user_needs_a_user(shop: Shop) -> None:
     write(shop, "1 call per user ever")
     assert Hours(shop).call(user=None) == "auth_required"

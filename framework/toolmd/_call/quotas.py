@@ -138,11 +138,7 @@ class Quotas:
     ) -> Any:
         """Return what a quota counts for. Raises CallDenied where the call has no such thing."""
         if program is not None:
-            value = _value(program, values, now)
-            if isinstance(value, bool) or not isinstance(value, str | int):
-                message = f"{self._tool} counts calls per {key}, which has no value for this call."
-                raise deny("not_allowed", message)
-            return value
+            return self._countable(key, _value(program, values, now))
         if key == "project":
             return ""
         if key == "conversation" and caller.conversation is not None:
@@ -156,7 +152,16 @@ class Quotas:
         if fact is None:
             message = f"{self._tool} counts calls per {key}; the host supplies it."
             raise deny("context_required", message)
-        return fact
+        return self._countable(key, fact)
+
+    def _countable(self, key: str, value: Any) -> str | int:
+        """Return a text or a whole number; raises CallDenied for any other value."""
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, str | int):
+            message = f"{self._tool} counts calls per {key}, which is no text and no whole number."
+            raise deny("not_allowed", message)
+        return value
 
     def _denial(self, full: Full, claims: Sequence[Claim]) -> CallDenied:
         quota, needs = claims[full.number].quota, claims[full.number].needs

@@ -15,7 +15,7 @@ from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from toolmd._expressions.syntax import MAX_LENGTH
-from toolmd._types.approval import ALWAYS, Approval
+from toolmd._types.approval import ALWAYS, Approval, Escalation, lasting
 from toolmd._types.call_spec import Batch, Given, Limits, Rate, Safety, ToolCallSpec
 from toolmd._types.field import Row, rows_of
 from toolmd._types.pending_change import Weakening
@@ -311,7 +311,9 @@ def _tool(old: "ToolSpec", new: "ToolSpec", default_min: float | None) -> Iterat
         before = replace(before, min_confidence=default_min)
     yield from _fields("Safety", Safety, before, new.safety)
     for one in _lost_approvals(old, new):
-        yield Weakening("Approval", f"{one.title or one.when}", None)
+        # One of the same title was changed.
+        successor = next((each for each in new.approvals if each.title == one.title), None)
+        yield from _approval_fields(one, successor)
     yield from _fields("Limits", Limits, old.limits, new.limits)
 
 
@@ -328,8 +330,8 @@ def _lost_approvals(old: ToolCallSpec, new: ToolCallSpec) -> list[Approval]:
 
 def _unmatched(old: Iterable[_T], new: Iterable[_T], fits: Callable[[_T, _T], bool]) -> list[_T]:
     """Return the old ones that have no new one of their own."""
-    every, free = [*new], [*new]
-    lost = []
+    every, lost = [*new], []
+    free = every.copy()
     # One that few fit chooses first.
     for one in sorted(old, key=lambda was: sum(fits(was, now) for now in every)):
         own = next((now for now in free if fits(one, now)), None)
@@ -338,6 +340,19 @@ def _unmatched(old: Iterable[_T], new: Iterable[_T], fits: Callable[[_T, _T], bo
         else:
             free.remove(own)
     return lost
+
+
+def _approval_fields(old: Approval, new: Approval | None) -> Iterator[Weakening]:
+    """Yield each field in which an approval differs from the one that takes its place."""
+    fields = () if new is None else [row for row in rows_of(Approval)
+                                     if getattr(new, row.attribute) != getattr(old, row.attribute)
+                                     and row.restricts]  # fmt: skip
+    for row in fields:
+        as_written: Callable[[Any], Any] = lasting if row.kind == "term" else _json
+        before, after = (as_written(getattr(one, row.attribute)) for one in (old, new))
+        yield Weakening(f"Approval: {row.name}", before, after)
+    if not fields:
+        yield Weakening("Approval", f"{old.title or old.when}", None)
 
 
 def _demands(new: Approval, old: Approval) -> bool:
@@ -525,7 +540,7 @@ def _json(value: Any) -> Any:
         return asdict(value)
     if not isinstance(value, tuple):
         return value
-    return [str(one) if isinstance(one, Quota) else one for one in value] or None
+    return [str(one) if isinstance(one, Quota | Escalation) else one for one in value] or None
 
 
 def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ...]]:

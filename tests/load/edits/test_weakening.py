@@ -540,6 +540,15 @@ def test_each_approval_needs_one_of_its_own() -> None:
     assert weakened(approving(large, head), approving(head, large)) == ()
 
 
+def test_a_changed_approval_is_found_by_its_field() -> None:
+    old = approving("- **When**: `dose > 7`\n- **By**: head\n- **Expires**: 2 hours\n")
+    new = approving("- **When**: `dose > 8`\n- **By**: head\n- **Expires**: 3 hours\n")
+
+    assert {(one.place, one.before, one.after) for one in weakened(old, new)} == {
+        ("Approval: When", "dose > 7", "dose > 8"), ("Approval: Expires", "2 hours", "3 hours"),
+    }  # fmt: skip
+
+
 def test_a_model_sees_no_more_of_a_result_at_once() -> None:
     few = spec_of(FULL.replace("What was given\n", "What was given\n- **To Model**: id\n"))
 

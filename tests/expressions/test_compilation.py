@@ -78,6 +78,19 @@ CHECKER = Checker(NAMES)
         ("slots.first() == slot", (1, 15), "optional, object", "`.orValue(…)`"),
         ("slots.filter(s, s.time)", (1, 7), "'filter' does not take", ""),
         ("date.matches('(')", (1, 14), "no RE2 expression", ""),
+        ("now.getHours('Europe/Pari') > 5", (1, 14), "no time zone", ""),
+        ("now > timestamp('2026-01-01')", (1, 17), "no time", ""),
+        ("now - duration('1d') > now", (1, 16), "no duration", ""),
+        ("count / 0 > 1", (1, 9), "divide by zero", ""),
+        ("count % 0 == 1", (1, 9), "divide by zero", ""),
+        ("slots.all(s, 1/0 > s.room)", (1, 16), "divide by zero", ""),
+        ("int('one') == count", (1, 5), "no integer", ""),
+        ("not (flag)", (1, 1), "unknown function 'not'", "'!'"),
+        ("count > 'a'", (1, 7), "does not take", "(number, number)"),
+        ("zzz(count)", (1, 1), "unknown function 'zzz'", "size"),
+        ("zzz > 1", (1, 1), "unknown name 'zzz'", "in quotes"),
+        ("date.zzz", (1, 6), "string has no fields", ""),
+        ("count > 99999999999999999999", (1, 9), "too large", ""),
         ("date.size(1)", (1, 6), "'size' does not take string, integer", ""),
         ("date.math()", (1, 6), "unknown function 'math'", ""),
         ("int(date).min(3)", (1, 11), "unknown function 'min'", "'math.least'"),
@@ -94,6 +107,7 @@ def test_an_error_has_its_position(
     assert message in error.message
     assert (error.line, error.column) == place
     assert suggestion in error.help
+    assert error.help
     assert "tm." not in error.message
 
 

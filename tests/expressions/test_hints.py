@@ -20,11 +20,16 @@ from toolmd._expressions import ExpressionError, compile_expression
         ("a & b", "'&' is no operator", "write `&&`"),
         ("a == b c", "'c' stands directly behind 'b'", "write an operator between them"),
         ("a > 5)", "not understood at ')'", ""),
-        ("a >", "the expression ends too early", ""),
+        ("a >", "the expression ends too early", "write a value behind the last operator"),
+        ("(a > 1", "the expression ends too early", "close each bracket"),
+        ("a ** 2 > 1", "not understood at '*'", "remove it"),
+        ("a > 1` or `a > 2", "a backtick is no part", "`a > 1 || b > 2`"),
+        ("", "empty", "write one"),
     ],
 )
 def test_a_mistake_is_named_with_what_to_write(source: str, message: str, help_: str) -> None:
     with pytest.raises(ExpressionError) as raised:
         compile_expression(source)
     assert message in raised.value.message
+    assert raised.value.help
     assert help_ in raised.value.help

@@ -65,7 +65,7 @@ def check(parse, text: str, outcome: object) -> str:
     found = "\n".join(map(str, diagnostics))
     errors = [d for d in diagnostics if d.severity is Severity.ERROR]
     if outcome == REFUSED:
-        remedy = all(d.message and d.span.line for d in errors)
+        remedy = all(d.message and d.help and d.span.line for d in errors)
         return "" if spec is None and errors and remedy else f"loads\n{found}"
     if spec is None:
         return f"is refused\n{found}"
@@ -126,6 +126,8 @@ TOOL = {
         ("Metadata", "- **Tags**: a\n  - Requires Auth: yes", REFUSED),
         ("Metadata", "- **Requires Patient Context**: true", {"requires_context": ("patient",)}),
         ("Metadata", "- **Allowed Roles**: a, b", {"allowed_roles": ("a", "b"), **YES}),
+        *each("Metadata", "a and b ; `a` and `b` ; a & b ; a, b and c", REFUSED,
+              "- **Allowed Roles**: {}"),
         *each("Metadata", "Role ; Required Roles ; Needs Approval ; Requires Approval",
               REFUSED, "- **{}**: manager"),
         *[("Metadata", f"- **Idempotent**: {one}", {"idempotent": one})
@@ -167,7 +169,8 @@ TOOL = {
         ("Type", "string\n- **minLength**: 3\n- **max_length**: 4",
          {f"{FIRST}.min_length": 3, f"{FIRST}.max_length": 4}),
         *each("Type", "boolean\n- **Min Length**: 3 ; string\n- **Minimum**: 3 ; "
-              "integer\n- **Minimum**: 3\n- **Default**: 2 ; integer\n- **Default**: soon ; "
+              "integer\n- **Minimum**: 3\n- **Default**: 2 ; string\n- **Default**: null ; "
+              "integer\n- **Default**: soon ; "
               "string\n- **Enum**: a, b\n- **Default**: c ; "
               "integer\n- **Minimum**: 3\n- **Maximum**: 2 ; integer\n- **Minimun**: 3 ; "
               "string\n- **Widget**: 3 ; integer\n- **Multiple Of**: 3 ; "
@@ -203,6 +206,8 @@ TOOL = {
     "Returns": [
         ("Returns", f"{SLIP}- **To Model**: t", {"returns.to_model": ("t",)}),
         ("Returns", f"{SLIP}- **To Model**: u", REFUSED),
+        ("Returns", f"{SLIP}- **Required**: yes", WARNED),
+        ("Returns", f"{SLIP}- **Verbatim**: yes", REFUSED),
     ],
     "Rules": [
         *each("Rules", "- `amount < 9`: Too much. ; 1. `amount < 9` - Too much. ; "
@@ -229,7 +234,8 @@ TOOL = {
         *each("Safety", "hgh ; severe ; 4 ; ", REFUSED, "- **Sensitivity**: {}"),
         ("Safety", "- **Explicit Intent**: true\n- **Intent Keywords**: book, reserve",
          {"safety.intent_keywords": ("book", "reserve")}),
-        ("Safety", "- **Explicit Intent**: true", REFUSED),
+        *each("Safety", " ; \n- **Intent Keywords**: ; \n- **Intent Keywords**: 👍, 🙏", REFUSED,
+              "- **Explicit Intent**: true{}"),
         *each("Safety", "Min Confidance: 0.8 ; Sensivity: high ; Audit: yes ; Max Rows: 3 ; "
               "Needs Approval: yes", REFUSED, "- {}"),
         *each("Safety", "- ask first ; ```yaml\nrequires_confirmation: true\n``` ; "
@@ -238,6 +244,12 @@ TOOL = {
          {"safety.sensitivity": "high"}),
         ("Saftey", "- **Sensitivity**: high", REFUSED), ("Limts", "- **Timeout**: 3s", REFUSED),
         ("Ruels", "- `amount > 1`: x", REFUSED),
+    ],
+    "Approval": [
+        *each("Approval", "a, b ; a or b ; `'a' in approver.roles`", {},
+              "- **When**: always\n- **By**: {}"),
+        *each("Approval", "a and b ; a & b ; b\n- **Escalate**: after 2 hours to a and b", REFUSED,
+              "- **When**: always\n- **By**: {}"),
     ],
     "Limits": [
         *[("Limits", f"- **{key}", {"limits.timeout_s": value}) for key, value in (
@@ -249,6 +261,7 @@ TOOL = {
         *each("Limits", "3/h ; 100/day ; 3 per day ; 0/s ; often ; 3", REFUSED, "- **Rate**: {}"),
         ("Limits", "- **Max Rows**: 1,000\n- **Max Bytes**: 64KB",
          {"limits.max_rows": 1000, "limits.max_bytes": 65536}),
+        ("Limits", "- **Max Bytes**: 1MB", {"limits.max_bytes": 1 << 20, WARNED: True}),
         ("Limits", "- **Max Batch**: texts by 256", {"limits.max_batch.size": 256}),
         ("Limits", "- **Max Batch**: words by 256", REFUSED),
         *each("Limits", "3 calls per user per day ; 3 calls per user in 24h ; "
@@ -256,7 +269,8 @@ TOOL = {
               "3 calls per user per day when `amount > 3`",
               {}, "- **Quota**: {}"),
         *each("Limits", "3 calls per user ; 3 calls per day ; 3/d ; daily ; 3 calls ; "
-              "500 of note per user per day ; 3 calls per role per day ; 3 per user, 5 per day",
+              "500 of note per user per day ; 1 call per `now` ever ; 3 calls per role per day ; "
+              "3 per user, 5 per day",
               REFUSED, "- **Quota**: {}"),
         ("Limits", "- **Allowed Domains**: a.com, *.b.org",
          {"limits.allowed_domains": ("a.com", "*.b.org")}),

@@ -241,8 +241,9 @@ def test_all_lookups_run_at_once_and_within_the_timeout(shop, tmp_path) -> None:
     ("rules", "found"),
     [
         (RULES.replace("from get_order", "from get_ordr"), "unknown-tool did you mean"),
+        (RULES.replace("from get_order", "from zzz"), "unknown-tool name a Read Only tool"),
         (RULES.replace("from get_order", "from refund"), "invalid-given it is not Read Only"),
-        (RULES.replace("  - order_id: `order_id`\n", ""), "missing-argument needs 'order_id'"),
+        (RULES.replace("  - order_id: `order_id`\n", ""), "missing-argument below **Given**"),
         (RULES.replace("- order_id:", "- ordr_id:"), "unknown-argument did you mean 'order_id'"),
         (RULES.replace("`order_id`", "`amount`"), "argument-mismatch number where string"),
         (RULES.replace("`order_id`", "order_id"), "unreadable-value for the value of a name"),
@@ -251,7 +252,7 @@ def test_all_lookups_run_at_once_and_within_the_timeout(shop, tmp_path) -> None:
         (RULES.replace("order from", "amount from") + "- `amount.x`: No.\n", "ambiguous-name name"),
         (RULES.replace("order from", "caller from"), "ambiguous-name another name"),
         (RULES.replace("order from get_order", "the order"), "unreadable-value order from"),
-        (RULES.replace("**Given**", "**Givn**"), "unreadable-rule write"),
+        (RULES.replace("**Given**", "**Givn**"), "unreadable-rule did you mean 'Given'"),
         (RULES.replace("{order.status}", "{order.note}"), "invalid-expression To Model"),
         (RULES.replace("{order.status}", "{order.card}"), "invalid-expression To Model"),
         (RULES.replace("order.status == 'pending'", "order.status"), "invalid-expression boolean"),
@@ -263,6 +264,7 @@ def test_a_given_that_cannot_be_read_is_found_at_load(shop, rules: str, found: s
     code_, _, words = found.partition(" ")
     one = next(d for d in workspace.diagnostics if d.code == code_)
     assert words in f"{one.message} {one.help}"
+    assert one.help
     assert "refund" not in workspace.tools
     if ".custmer" in rules:
         line = (workspace.settings.root / "tools_md/refund.tool.md").read_text().splitlines()

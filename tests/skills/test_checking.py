@@ -206,6 +206,7 @@ def test_a_missing_required_tool_is_an_error_with_a_suggestion() -> None:
     one = only(FIND, "find, boook")
     assert one.code == "unknown-tool"
     assert "'book'" in one.help
+    assert "`zzz.tool.md`" in only(FIND, "find, zzz").help
 
 
 def test_skills_in_a_cycle_are_an_error() -> None:

@@ -3,9 +3,10 @@
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from toolmd._expressions.evaluator import Program
 from toolmd._expressions.functions import (
@@ -17,7 +18,6 @@ from toolmd._expressions.functions import (
     Type,
     common,
     kind_of,
-    pattern,
 )
 from toolmd._expressions.syntax import ExpressionError, Node, Token, error_at, parse, tokens
 from toolmd._types.schema import Schema
@@ -31,11 +31,18 @@ _OF_A_DAY = frozenset((
     ".getHours", ".getMinutes",
 ))  # fmt: skip
 """The functions whose value depends on the time zone."""
+_PATTERNS = frozenset(("matches", ".matches"))
+_SAMPLES: Mapping[str, Any] = {
+    **dict.fromkeys(_PATTERNS, ""), "/": 1, "%": 1,
+    **{name: dt.datetime.fromtimestamp(0, dt.UTC) for name in FUNCTIONS if name[:4] == ".get"},
+}  # fmt: skip
+"""A value for the first argument of functions that fail for some others, whatever the first is."""
 _ELSEWHERE = {
     "len": "size", "length": "size", "count": "size", "lower": "lowerAscii",
-    "upper": "upperAscii", "max": "math.greatest", "min": "math.least",
+    "upper": "upperAscii", "max": "math.greatest", "min": "math.least", "not": "!", "and": "&&",
+    "or": "||",
 }  # fmt: skip
-"""The names of functions in other languages, which no similar name would find."""
+"""The names in other languages of functions and operators, which no similar name would find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,8 @@ class CheckedExpression:
     """Whether it may return no value (`slots.first()`)."""
     program: Program
     """The compiled expression."""
+    shown: str = "any"
+    """The type as messages name it; a time is `timestamp`, although its schema is that of text."""
 
 
 class Checker:
@@ -80,8 +89,8 @@ class Checker:
         walk = _Walk(source, self._types, self._caller, self._ambiguous)
         program, found = walk.compile(self._aliases)
         optional = found.kind == "optional"
-        schema = schema_of(found.inner or ANY if optional else found)
-        return CheckedExpression(schema, optional, program)
+        found = found.inner or ANY if optional else found
+        return CheckedExpression(schema_of(found), optional, program, found.shown)
 
 
 def compile_expression(source: str, names: Iterable[str] = ()) -> Program:
@@ -160,7 +169,8 @@ class _Walk:
             case "object":
                 for key in node.parts[::2]:
                     if self.type(key).kind not in ("string", "any"):
-                        raise self._error(key.at, "a key of an object must be text")
+                        help_ = "write it in quotes"
+                        raise self._error(key.at, "a key of an object must be text", help_)
                 return Type("object", self._items(node, node.parts[1::2]))
             case "macro":
                 return self._macro(node)
@@ -193,7 +203,7 @@ class _Walk:
         if node.name == "now":
             return self._call(node)
         hint = did_you_mean(node.name, self._names) or (
-            f"write '{node.name}' in quotes if it is text" if self._names else ""
+            f"write '{node.name}' in quotes if it is text"
         )
         raise self._error(node.at, f"unknown name '{node.name}'", hint)
 
@@ -222,13 +232,13 @@ class _Walk:
             if name not in fields and over.schema is self._caller:
                 raise self._error(node.at, *_unknown_fact(name, fields))
             if name not in fields:
-                known = f"known: {', '.join([*fields][:12])}" if fields else ""
+                known = f"known: {', '.join([*fields][:12]) or 'none'}"
                 hint = did_you_mean(name, fields) or known
                 raise self._error(node.at, f"no field '{name}' here", hint)
             return type_of(fields[name])
         if over.kind not in ("object", "any"):
             message = f"no field '{name}' here: {over.shown} has no fields"
-            raise self._error(node.at, message)
+            raise self._error(node.at, message, "read a field of an object, or the value itself")
         return over.inner or ANY
 
     def _index(self, node: Node) -> Type:
@@ -241,7 +251,7 @@ class _Walk:
         over = self.type(node.parts[0])
         if over.kind not in ("list", "object", "any"):
             message = f"{over.shown} is no list to go through"
-            raise self._error(node.parts[0].at, message)
+            raise self._error(node.parts[0].at, message, "write a list before the dot")
         variable = str(node.value)
         outer = self._own.copy()
         self._own[variable] = Type("string") if over.kind == "object" else over.inner or ANY
@@ -265,12 +275,24 @@ class _Walk:
             at = over.at if is_spaced else node.at
             raise self._error(at, f"unknown function '{name}'", _function_hint(name))
         types = [self.type(part) for part in node.parts]
-        if node.name in (".matches", "matches") and isinstance(node.parts[-1].value, str):
-            try:
-                pattern(node.parts[-1].value)
-            except EvaluationError as error:
-                raise self._error(node.parts[-1].at, str(error)) from None
-        return self._fit(node, function, types)
+        found = self._fit(node, function, types)
+        if self._names is not None or node.name in _PATTERNS:
+            self._check_literals(node)
+        return found
+
+    def _check_literals(self, node: Node) -> None:
+        """Report literals that make a call fail for every value before them."""
+        first, *others = node.parts or (node,)
+        if first.kind != "value" and node.name in _SAMPLES:
+            first = Node("value", first.at, value=_SAMPLES[node.name])
+        if any(part.kind != "value" for part in (first, *others)):
+            return
+        call = replace(node, parts=(first, *others))
+        try:
+            Program(self._source, call, {}, set(), reads_clock=False, facts=()).evaluate({})
+        except EvaluationError as error:
+            help_ = "every evaluation would fail: write another value"
+            raise self._error(node.parts[-1].at, str(error), help_) from None
 
     def _check_zone(self, node: Node) -> None:
         todo = [node.parts[0]]
@@ -310,14 +332,17 @@ def _function_hint(name: str) -> str:
     if other := _ELSEWHERE.get(bare) or same:
         return f"did you mean '{other}'?"
     near = [one for one in known if space and one.startswith(f"{space}.")]
-    return did_you_mean(name, known) or (f"known: {', '.join(near)}" if near else "")
+    others = f"known: {', '.join(near or ('size', 'contains', 'filter', 'timestamp'))} …"
+    return did_you_mean(name, known) or others
 
 
 def _mismatch_hint(name: str, function: Function, types: Sequence[Type]) -> str:
     if any(one.kind == "optional" for one in types):
         return "unwrap the optional by `.orValue(…)`"
     if not function.result([Type("integer") if t.shown == "number" else t for t in types]):
-        return ""
+        ways = [", ".join(one.shown for one in row.takes) for row in function.signatures]
+        of_any = ", where T is any type" if "T" in "".join(ways) else ""
+        return f"it takes ({') or ('.join(dict.fromkeys(ways))}){of_any}"
     if name == "/":
         return "write `double(…)` around one of them: two whole numbers divide without a rest"
     return "write `int(…)` around a number that must be whole"

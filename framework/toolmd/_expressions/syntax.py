@@ -117,10 +117,10 @@ def parse(source: str) -> Node:
         message = f"the expression has {len(source)} characters; at most {MAX_LENGTH} are read"
         raise ExpressionError(message, help="split it, or compute it in a tool")
     if re.search("[\ud800-\udfff]", source):
-        raise ExpressionError("the expression contains an unpaired surrogate")
+        raise ExpressionError("the expression contains an unpaired surrogate", help="remove it")
     parser = _Parser(source)
     if not parser.marks:
-        raise ExpressionError("the expression is empty")
+        raise ExpressionError("the expression is empty", help="write one: `amount > 100`")
     node = parser.expression()
     if parser.at < len(parser.marks):
         raise parser.stuck()
@@ -172,7 +172,8 @@ class _Parser:
     def stuck(self) -> ExpressionError:
         """Return the error of a mark that can't stand where it does."""
         if self.at >= len(self.marks):
-            return error_at(self.source, len(self.source), "the expression ends too early")
+            help_ = "write a value behind the last operator, and close each bracket"
+            return error_at(self.source, len(self.source), "the expression ends too early", help_)
         mark = self.marks[self.at]
         before = self.marks[self.at - 1] if self.at else Token("mark", "", 0)
         touches = before.at + len(before.text) == mark.at
@@ -180,13 +181,17 @@ class _Parser:
             if one.kind != "string" and (known := _ELSEWHERE.get(one.text)) is not None:
                 message = f"'{one.text}' is no operator"
                 return error_at(self.source, one.at, message, f"write `{known}`")
-        message, help_ = f"not understood at '{mark.text[:40]}'", ""
+        message = f"not understood at '{mark.text[:40]}'"
+        help_ = "remove it, or write values and operators in turn: `a > 1 && b > 2`"
         if touches and (before.kind, mark.kind) == ("name", "string"):
             message, help_ = "raw text and bytes are no part of expressions", "write plain text"
         elif touches and before.kind == "number" and mark.text in ("u", "U"):
             message, help_ = "there are no unsigned numbers", f"write `{before.text}`"
+        elif mark.text == "`":
+            message, help_ = "a backtick is no part of an expression", "write one expression in one"
+            help_ += " code span: `a > 1 || b > 2`"
         elif before.kind == "number" and mark.text == ",":
-            message = "a comma is no part of a number"
+            message, help_ = "a comma is no part of a number", "write `1000` or `2.5`"
         elif (before.kind != "mark" or before.text in (")", "]")) and mark.kind != "mark":
             message = f"'{mark.text[:40]}' stands directly behind '{before.text[:40]}'"
             help_ = "write an operator between them: `==`, `>`, `&&`, `||`; text stands in quotes"
@@ -309,7 +314,7 @@ class _Parser:
         is_whole = re.fullmatch("[0-9]+", mark.text)
         value = int(mark.text) if is_whole else float(mark.text)
         if value >= 2**63 if is_whole else not math.isfinite(value):
-            raise error_at(self.source, mark.at, "the number is too large")
+            raise error_at(self.source, mark.at, "the number is too large", "write a smaller one")
         return Node("value", mark.at, value=value)
 
     def string(self, mark: Token) -> str:

@@ -90,6 +90,11 @@ class Node:
         return self.value if self.value.text else self.key
 
     @property
+    def spot(self) -> Mark:
+        """Return the key, or the value where a column or its place implies the key."""
+        return self.value if self.key[1:] == self.value[1:] else self.key
+
+    @property
     def name(self) -> str:
         """Return the key without markup."""
         return plain(self.key.text)

@@ -25,7 +25,7 @@ from toolmd._parse.fields.quotas import quota_marks
 from toolmd._parse.fields.values import read_values
 from toolmd._parse.page import CodePlace, Mark, Page, Places
 from toolmd._parse.parameters.schema import read_returns, read_section
-from toolmd._parse.words import SEPARATORS, flow, fold, says_none
+from toolmd._parse.words import SEPARATORS, flow, fold, is_slip, says_none
 from toolmd._types.approval import either
 from toolmd._types.call_spec import ErrorText, Given, Limits, Rule, Safety
 from toolmd._types.code import Code
@@ -38,6 +38,8 @@ from toolmd._types.tool import ToolSpec
 from toolmd._types.verdict import DENIALS
 from toolmd.errors import did_you_mean
 
+_MODEL_BYTES = 256 << 10
+"""The most bytes of a result that a model reads."""
 _NO_SAFETY, _NO_LIMITS = Safety(), Limits()
 _ESCALATES = frozenset(map(fold, ("Escalate When", "Escalation When")))
 _JOINING = frozenset(("", "and", "or", "but", "not", "andnot"))
@@ -120,9 +122,12 @@ class _Conditions:
         """Check an expression for which a Quota counts: text or a whole number."""
         checked = self._compile(mark, source, "key")
         found = checked.schema.types if checked is not None and checked.schema is not None else ()
-        if found not in ((), ("string",), ("integer",)):
-            message = f"the key `{source}` is {found[0]}, not text or a whole number"
-            self.page.error(Code.INVALID_EXPRESSION, mark, message, "count per something else")
+        is_time = checked is not None and checked.shown in ("timestamp", "duration")
+        if checked is not None and (is_time or found not in ((), ("string",), ("integer",))):
+            shown = checked.shown if is_time else found[0]
+            message = f"the key `{source}` is {shown}, not text or a whole number"
+            help_ = "count per something else; for calls in a time, write `per user per day`"
+            self.page.error(Code.INVALID_EXPRESSION, mark, message, help_)
 
     def check(
         self,
@@ -315,7 +320,9 @@ def _rule(page: Page, item: Node) -> Rule | None:
             Code.UNREADABLE_RULE,
             item.mark if item.mark.text else Mark(" ", item.mark.line, 1),
             "this rule has no expression in a code span, so nothing would enforce it",
-            "write `` - `systolic > diastolic`: Systolic must be above diastolic. ``",
+            "did you mean 'Given'?"
+            if is_slip(fold(item.name), "given")
+            else "write `` - `systolic > diastolic`: Systolic must be above diastolic. ``",
         )
         return None
     expression = text[ticks:end].strip()
@@ -356,7 +363,7 @@ def _safety(definition: Definition, conditions: _Conditions) -> Safety:
             "write **Crisis When**; for a colleague's yes write a section `## Approval`",
         )
     explicit, keywords = fields.entry("explicit_intent"), fields.entry("intent_keywords")
-    if explicit and values.get("explicit_intent") and not values.get("intent_keywords"):
+    if explicit and values.get("explicit_intent") and keywords is None:
         what = "Explicit Intent needs Intent Keywords: without them every call is denied"
         help_ = "add `- **Intent Keywords**: word, word`"
         page.error(Code.MISSING_FIELD, explicit.key, what, help_)
@@ -396,6 +403,9 @@ def _limits(
             what = f"Max Batch splits '{batch.parameter}', which is not an array parameter"
             help_ = f"name one of {', '.join(arrays)}" if arrays else "remove Max Batch"
             page.error(Code.FIELD_MISMATCH, entry.value, what, help_)
+    if (entry := fields.entry("max_bytes")) and values.get("max_bytes", 0) > _MODEL_BYTES:
+        what = "a model reads at most 256 KiB of a result, whatever Max Bytes says"
+        page.warn(Code.UNREAD_DETAIL, entry.value, what, "write at most `256KB`")
     quotas = values.get("quotas", ())
     if (entry := fields.entry("quotas")) is not None and quotas:
         for quota, mark in zip(quotas, quota_marks(entry), strict=False):
@@ -445,7 +455,8 @@ def _no_sum(name: str, parameters: Mapping[str, Parameter]) -> tuple[str, str] |
     """Return why a parameter can't be summed, and the remedy."""
     one = parameters.get(name)
     if one is None:
-        return "the tool has no such parameter", did_you_mean(name, parameters)
+        near = did_you_mean(name, parameters)
+        return "the tool has no such parameter", near or "name a parameter that is a number"
     if one.shape.types not in (("integer",), ("number",)):
         return "it is not a number", "sum an integer or a number"
     if not one.required:

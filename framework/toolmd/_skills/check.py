@@ -33,6 +33,7 @@ _BOOLEAN = Schema(types=("boolean",))
 _TIMES = (None, "date-time", "duration")
 _LIST = Schema(types=("array",))
 _OBJECT = Schema(types=("object",))
+_COMPARE = "compare the value with something: `slots.size() > 0`"
 
 
 def place(spec: SkillSpec, field: str, name: str = "") -> int | Position:
@@ -150,7 +151,7 @@ class StepCheck:
     def _condition(self, key: StepKey, value: Expression) -> None:
         if reason := mismatch(self._type(key, value), _BOOLEAN):
             message = f"{key.name} must be true or false: {reason}"
-            self._found.report(Code.NOT_A_CONDITION, value, message)
+            self._found.report(Code.NOT_A_CONDITION, value, message, _COMPARE)
 
     def _expression(self, key: StepKey, value: Expression) -> None:
         self._result = self._type(key, value)
@@ -171,7 +172,8 @@ class StepCheck:
         got = self._type(key, loop.over)
         if reason := mismatch(got, _LIST):
             message = f"the value of {key.name} is not a list: {reason}"
-            self._found.report(Code.NOT_A_LIST, loop.over, message)
+            hint = "write a list, such as a parameter of type array"
+            self._found.report(Code.NOT_A_LIST, loop.over, message, hint)
         items = None if got is None or reason else got.items
         self._scopes["item"] = self._scopes["outside"].also(loop.name, items)
 
@@ -186,7 +188,7 @@ class StepCheck:
             checked = scope.check(value)
             if checked is not None and (reason := mismatch(checked.schema, _BOOLEAN)):
                 message = f"{key.name} must be true or false: {reason}"
-                self._found.report(Code.NOT_A_CONDITION, value, message)
+                self._found.report(Code.NOT_A_CONDITION, value, message, _COMPARE)
         else:
             self._check_roles(key, value)
 
@@ -253,6 +255,7 @@ class StepCheck:
         else:
             message = f"'{title}' uses {call.name}, but the project has no such tool or skill"
             hint = did_you_mean(call.name, (*required, *walk.tools, *walk.skills))
+            hint = hint or _write_file(call.name, "tool")
             self._found.report(Code.UNKNOWN_TOOL, at, message, hint)
 
     def _arguments(self, key: StepKey, value: Any) -> None:
@@ -372,6 +375,10 @@ def _facts(spec: SkillSpec, tools: Mapping[str, ToolSpec]) -> set[str]:
     return {*spec.context, *(fact for facts in needed for fact in facts)}
 
 
+def _write_file(name: str, kind: str) -> str:
+    return f"write the file `{name}.{kind}.md`, or name another {kind}"
+
+
 def _required(spec: SkillSpec) -> Iterator[tuple[str, str, str]]:
     """Yield each required tool and skill: its kind, the field that names it, and its name."""
     yield from (("tool", "required_tools", name) for name in spec.required_tools)
@@ -390,7 +397,7 @@ def _check_lists(
         if name not in known:
             code = Code.UNKNOWN_TOOL if kind == "tool" else Code.UNKNOWN_SKILL
             message = f"Required {kind.title()}s names {name}, but the project has no such {kind}"
-            hint = did_you_mean(name, known)
+            hint = did_you_mean(name, known) or _write_file(name, kind)
             found.report(code, place(spec, field, name), message, hint, severity)
 
 

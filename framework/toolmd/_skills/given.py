@@ -39,11 +39,13 @@ def check_given(
         why = _no_lookup(called) if called is not None else "the project has no such tool"
         if called is None or why:
             code = Code.INVALID_GIVEN if called is not None else Code.UNKNOWN_TOOL
-            hint = "" if called is not None else did_you_mean(one.tool, tools)
+            hint = "name a Read Only tool without a Given that asks nobody"
+            hint = hint if called is not None else did_you_mean(one.tool, tools) or hint
             found.report(code, one.line, f"Given reads {one.name} from {one.tool}: {why}", hint)
             continue
         written = [_argument(name, cel, one, text) for name, cel in one.arguments.items()]
-        scope.arguments(one.tool, called.parameters, tuple(written), one.line)
+        scope.arguments(one.tool, called.parameters, tuple(written), one.line,
+                        of="the Given", below="**Given**")  # fmt: skip
     read = {one.name: tools[one.tool].returns for one in spec.given if one.tool in tools}
     if not found.sorted():
         names = {p.name: p.shape for p in spec.parameters} | read
@@ -112,7 +114,8 @@ def _check(
     got = checked.schema.types if checked.schema is not None else ()
     if read.keys() & checked.program.names and got and not set(got) & set(wanted):
         message = f"the {what} `{expression.cel}` gives {got[0]}, not {' or '.join(wanted)}"
-        found.report(Code.INVALID_EXPRESSION, expression, message)
+        help_ = "compare it, or read a field of it"
+        found.report(Code.INVALID_EXPRESSION, expression, message, help_)
 
 
 def _check_text(

@@ -126,6 +126,9 @@ class Scope:
         parameters: tuple[Parameter, ...],
         written: tuple[Argument, ...],
         at: int | Position,
+        *,
+        of: str = "the step",
+        below: str = "**With**",
     ) -> None:
         """Check a call for unknown, missing and mismatched arguments."""
         known = {parameter.name: parameter for parameter in parameters}
@@ -146,8 +149,8 @@ class Scope:
         given = {argument.name for argument in written}
         for name, parameter in known.items():
             if parameter.required and not parameter.shape.has_default and name not in given:
-                message = f"{callee} needs '{name}', which the step does not set"
-                hint = f"add `- {name}: …` below **With**"
+                message = f"{callee} needs '{name}', which {of} does not set"
+                hint = f"add `- {name}: …` below {below}"
                 self.found.report(Code.MISSING_ARGUMENT, at, message, hint)
 
     def value(self, value: Value, shape: Schema, name: str, at: int | Position) -> None:
@@ -159,7 +162,8 @@ class Scope:
         if isinstance(only, Expression) and (value.code or not takes_text(shape)):
             checked = self.check(only)
             if checked is not None and (reason := mismatch(checked.schema, shape)):
-                self.found.report(Code.ARGUMENT_MISMATCH, only, f"'{name}': {reason}")
+                hint = "write an expression that gives a value of that type"
+                self.found.report(Code.ARGUMENT_MISMATCH, only, f"'{name}': {reason}", hint)
         elif all(isinstance(part, str) for part in value.parts):
             self._text("".join(str(part) for part in value.parts), shape, name, at)
         else:
@@ -184,7 +188,8 @@ class Scope:
     def _text(self, text: str, shape: Schema, name: str, at: int | Position) -> None:
         named = text in self.names
         self._spans(text, at)
-        hint = f"write `{text}` in a code span for the value of that name" if named else ""
+        hint = "write a value that the parameter takes, or the name of one in a code span"
+        hint = f"write `{text}` in a code span for the value of that name" if named else hint
         try:
             wrong = [one.message for one in problems(read_text(text, shape), shape, path=name)]
         except ValueTextError as error:

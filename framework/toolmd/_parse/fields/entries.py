@@ -245,19 +245,27 @@ def report_within(page: Page, table: SectionTable, known: Row, entry: Node) -> N
                 page.error(Code.MISPLACED_FIELD, page.mark(found[2], mark.line), what, help_)
 
 
+def mark_of_name(page: Page, entry: Node) -> Mark:
+    """Return the mark of an entry's name; of the value where a table's column has the name."""
+    if entry.spot is entry.value:
+        return entry.value
+    return page.mark(entry.name, entry.key.line, entry.key.column)
+
+
 def _find_repair(page: Page, entry: Node, table: SectionTable) -> Row | None:
     names = [name for f in table.fields for name in _names(f, table)]
     known = table.field(near) if (near := nearest(entry.name, names)) else None
     if near is None or known is None:
         return None
     near = near if near in known.aliases else known.name
-    key = page.mark(entry.name, entry.key.line, entry.key.column)
+    key = mark_of_name(page, entry)
+    fix = replace(key, near) if key.text == entry.name else ()
     if table.restricts or known.restricts or (known.fits and known.attribute in KEYWORDS):
         what = f"unknown field '{entry.name}'; restrictions are never guessed"
-        page.error(Code.UNKNOWN_FIELD, key, what, f"did you mean '{near}'?", replace(key, near))
+        page.error(Code.UNKNOWN_FIELD, key, what, f"did you mean '{near}'?", fix)
         return known
     what = f"'{entry.name}' was read as '{near}'"
-    page.warn(Code.MISSPELT_FIELD, key, what, f"write '{near}'", replace(key, near))
+    page.warn(Code.MISSPELT_FIELD, key, what, f"write '{near}'", fix)
     return known
 
 
@@ -273,11 +281,11 @@ def _report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
     if table.restricts:
         what = f"unknown field '{entry.name}' in {table.name}; a restriction that can't be read "
         what += "keeps the tool from loading"
-        page.error(Code.UNKNOWN_FIELD, entry.key, what, f"{table.name} has {names(table)}")
+        page.error(Code.UNKNOWN_FIELD, entry.spot, what, f"{table.name} has {names(table)}")
         return True
     if table.field("types") and folded in UNSUPPORTED:
         what = f"'{entry.name}' is a constraint that Toolmd can't enforce"
         help_ = "write it as Minimum, Maximum, Min Length, Enum or a rule under `## Rules`"
-        page.error(Code.UNSUPPORTED_FIELD, entry.key, what, help_)
+        page.error(Code.UNSUPPORTED_FIELD, entry.spot, what, help_)
         return True
     return False

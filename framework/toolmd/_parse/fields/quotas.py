@@ -81,6 +81,11 @@ def read_quota(text: str) -> Quota:
     keys, window, seconds = _keys_and_window(tokens, what)
     if not keys:
         raise Unread(f"write `{what} per user {_shown(window, seconds)}`, or per project for all")
+    if not window and len(keys) > 1 and keys[-1][0] != "`" and keys[-1] not in OWN_KEYS:
+        others = " and ".join(keys[:-1])
+        raise Unread(
+            f"'{keys[-1]}' is no time: write `{what} per {others} per day`, or `in 14 days`"
+        )
     if not window:
         raise Unread(f"write `{what} per {' and '.join(keys)} per day`, in a length, or ever")
     if seconds is not None and not of and amount > MOST_ROLLING:

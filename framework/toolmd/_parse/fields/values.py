@@ -7,7 +7,7 @@ from keyword import iskeyword
 from typing import Any, TypeVar
 
 from toolmd._parse import scalars
-from toolmd._parse.blocks import Bullets, Comment, Node, prose
+from toolmd._parse.blocks import Bullets, Comment, Node, mark_of, prose
 from toolmd._parse.fields.entries import Fields, Unread, with_repeated
 from toolmd._parse.fields.quotas import read_quotas
 from toolmd._parse.page import Mark, Page, replace
@@ -173,6 +173,8 @@ def read_keywords(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     words = [word for mark in marks for word in _words(page, known, mark)]
     if not words or (len(words) == 1 and says_none(words[0])):
         raise Unread("name at least one, separated by commas")
+    if not any(c.isalnum() for word in words for c in language_and_word(word)[1]):
+        raise Unread("write a word: signs without a letter are never found in a message")
     languages = list(dict.fromkeys(["", *(language_and_word(word)[0] for word in words)]))
     words.sort(key=lambda word: languages.index(language_and_word(word)[0]))
     return tuple(dict.fromkeys(words))
@@ -208,7 +210,7 @@ def read_values(page: Page, fields: Fields) -> dict[str, Any]:
         try:
             values[attribute] = _read(page, known, entry, reader)
         except Unread as unread:
-            if _report_nested(page, known, entry):
+            if _report_nested(page, known, entry) or _report_below(page, known, entry, reader):
                 continue
             shown = entry.text or ("the text below it" if entry.blocks else "nothing")
             page.error(
@@ -250,7 +252,11 @@ def report_twice(page: Page, fields: Fields) -> None:
                 page.warn(Code.DUPLICATE_FIELD, entry.key, what, f"keep the one {help_}")
         else:
             what += ", with different values" if known.kind in READERS else ""
-            page.error(Code.DUPLICATE_FIELD, entry.key, what, f"keep one; the other is {help_}")
+            help_ = f"keep one; the other is {help_}"
+            if entry.spot is entry.value and known.attribute == "types":
+                what = "a value has one type"
+                help_ = "write one, or both with a bar between them: `string | integer`"
+            page.error(Code.DUPLICATE_FIELD, entry.spot, what, help_)
 
 
 def is_same(*entries: tuple[Row, Node]) -> bool:
@@ -307,6 +313,20 @@ def _report_nested(page: Page, known: Row, entry: Node) -> bool:
         what = f"the bullet in line {item.mark.line} is nested below {known.name}"
         page.error(Code.UNREADABLE_VALUE, item.mark, what, "unindent it")
     return bool(nested)
+
+
+def _report_below(page: Page, known: Row, entry: Node, reader: ValueReader) -> bool:
+    """Report a block below a value that could be read without it; return whether there is one."""
+    below = [block for block in entry.blocks if not isinstance(block, Comment)]
+    if not below or not entry.text:
+        return False
+    try:
+        reader(Page("", []), known, replaced(entry, blocks=[]))
+    except Unread:
+        return False
+    what = f"this below {known.name} is no part of its value"
+    page.error(Code.UNREADABLE_VALUE, mark_of(below[0]), what, "remove it, or unindent it")
+    return True
 
 
 def _text(page: Page, known: Row, entry: Node) -> str:
@@ -406,11 +426,17 @@ def _item(page: Page, known: Row, mark: Mark) -> str:
     return bare.text
 
 
+_ALL_OF = re.compile(r"(?i)\s(?:and|&|\+)\s")
 _ANY_ROLE = frozenset(("any", "all", "everyone", "everybody", "anyone", "anybody", "*"))
 
 
 def _roles(page: Page, known: Row, entry: Node) -> tuple[str, ...]:
     roles = _list(page, known, entry)
+    if _ALL_OF.search(" ".join([entry.text, *roles])):
+        for_all = "an approval for each, if both must agree"
+        if known.attribute == "allowed_roles":
+            for_all = "a rule, if a caller needs both: `'a' in caller.roles && 'b' in caller.roles`"
+        raise Unread(f"write `a, b` if one of them suffices, or {for_all}")
     for role in roles:
         if role.casefold() in _ANY_ROLE:
             raise Unread(f"name the roles of which one suffices; without {known.name}, any will do")

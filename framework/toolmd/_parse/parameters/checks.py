@@ -114,6 +114,10 @@ def check_place(page: Page, where: str, role: str, fields: Fields) -> None:
             what = f"{known.name} has no effect on {where}"
             help_ = f"{known.name} {place}: move or remove it"
             page.error(Code.FIELD_MISMATCH, entry.key, what, help_)
+        elif role == "result" and attribute in {"required", "optional", "verbatim"}:
+            report = page.error if known.restricts else page.warn
+            what = f"{known.name} has no effect on {where}"
+            report(Code.MISPLACED_FIELD, entry.key, what, "only a parameter has it: remove it")
 
 
 def check_shape(
@@ -132,8 +136,15 @@ def check_shape(
         entry = fields.entry(attribute)
         if shape.from_caller is not None and attribute == "default":
             continue
-        if entry is not None and not (attribute == "default" and _says_none(entry, shape)):
+        if entry is None:
+            continue
+        if attribute != "default" or not _says_none(entry, shape):
             shape = check.value(attribute, entry, shape)
+        elif plain(entry.text).lower() == "null":
+            what = f"the default of {where} is null, which is not of type "
+            what += " or ".join(shape.types)
+            help_ = "remove Default, or write `null` in its Type, too"
+            check.wrong(Code.INVALID_DEFAULT, entry.value, what, help_)
     return shape
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from markdown_it.utils import read_fixture_file
+from tests.definitions import tool
 
 from toolmd._parse import decode, parse_skill, parse_tool
 
@@ -58,3 +59,33 @@ def test_every_error_is_reported_at_once():
     codes = [d.code for d in diagnostics]
     assert codes.count("unknown-type") == 2
     assert codes.count("missing-section") == 2
+
+
+TABLE = "| Name | Type | {} |\n|---|---|---|\n| size | string | 5 |"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rest", "marked", "help_"),
+    [
+        ("### size\n\n- **Type**: string, integer", "", "integer", "`string | integer`"),
+        ("- size (string, integer): How big", "", "integer", "`string | integer`"),
+        (TABLE.format("Colour"), "", "5", "the fields are"),
+        (TABLE.format("Max Lengt"), "", "5", "'Max Length'"),
+        (TABLE.format("multipleOf"), "", "5", "a rule"),
+        ("None", "## Safety\n\n- **Confirm When**: `1 > 2` or `2 > 1`", "`", "in one code span"),
+        ("None", "## Safety\n\n- **Requires Confirmation**: yes\n\n  Why?", "Why?", "unindent it"),
+        ("None", "## Safety\n\n- **Min Confidence**: 0.5\n  - Why?", "Why?", "unindent it"),
+        ("None", "## Limits\n\n- **Quota**: 3 calls per user per fortnight", "3 calls",
+         "'fortnight' is no time"),
+        ("None", "## Limits\n\n- **Quota**: 3 of zzz per user per day", "3 of", "is a number"),
+        ("None", "## Rules\n\n- `not (1 > 2)`: No.", "not", "'!'"),
+        ("None", "## Rules\n\n- **Givn**: a from b", "**Givn", "'Given'"),
+    ],
+)  # fmt: skip
+def test_an_error_marks_its_words_and_has_a_remedy(parameters, rest, marked, help_):
+    text = f"{tool('weigh', parameters)}\n{rest}\n"
+    spec, diagnostics = parse_tool(text, "weigh.tool.md")
+    assert spec is None
+    (found,) = [d for d in diagnostics if d.severity == "error"]
+    assert text.splitlines()[found.line - 1][found.column - 1 :].startswith(marked)
+    assert help_ in found.help

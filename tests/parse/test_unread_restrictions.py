@@ -56,7 +56,22 @@ HEADINGS = [
     "## Sensitivity\n\nhigh",
     "## Notes\n\n### Requires Confirmation: true",
     "## When to use\n\nAt the end of a month.\n\n### Max Calls\n\n3",
+    "## Allowed Domains\n\n- bank.example",
+    "## Allowed Roles\n\n- head\n- deputy",
+    "## Allowed Roles\n\nhead",
+    "## Quota\n\n- 3 calls per user per day",
+    "## Safety\n\n<ul><li>Requires Confirmation: yes</li></ul>",
+    "## Notes\n\n<p><b>Requires Confirmation</b>: yes</p>",
+    "## Approval for big sums\n\n- **When**: at noon",
+    "## Manager approval\n\n- By: head",
+    "## Big sums\n\n- **When**: `amount > 100`",
+    "## Notes\n\n### Approval policy\n\nBy: head",
 ]
+
+
+def test_the_fields_of_an_approval_below_another_heading_are_errors():
+    lines = "## Big sums\n\n- **When**: on Sundays\n- **By**: head"
+    assert codes(f"{HEAD}{METADATA}{REST}\n{lines}\n") == ["misplaced-field"] * 2
 
 
 @pytest.mark.parametrize("lines", BELOW_METADATA)
@@ -70,7 +85,16 @@ def test_a_restriction_as_a_heading_is_an_error(heading):
 
 
 @pytest.mark.parametrize(
-    "heading", ["## Timeout\n\nA bank answers slowly.", "## Rate: how it is set", "## Context"]
+    "heading",
+    [
+        "## Timeout\n\nA bank answers slowly.",
+        "## Rate: how it is set",
+        "## Context",
+        "## Payday\n\n- **When**: at noon\n- **Where**: at the bank",
+        "## Author\n\n- **By**: the bank",
+        "## Approval history\n\nUntil May, the head approved each wage.",
+        "## Safety\n\n<details>\n\nThe bank checks the sum.\n\n</details>",
+    ],
 )
 def test_a_heading_with_words_below_it_is_kept(heading):
     spec, _ = read(f"{HEAD}{METADATA}{REST}\n{heading}\n")

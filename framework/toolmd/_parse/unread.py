@@ -10,8 +10,9 @@ from dataclasses import replace as changed
 from functools import lru_cache
 
 from toolmd._parse.blocks import Block, Bullets, Comment, Node, Paragraph, Part, Raw, Table
-from toolmd._parse.fields.entries import Unread
+from toolmd._parse.fields.entries import Unread, mark_of_name
 from toolmd._parse.fields.table import (
+    APPROVAL,
     KEY_BY_FOLD,
     PARAMETER,
     TABLES,
@@ -38,6 +39,7 @@ RESTRICTIONS: dict[str, tuple[SectionTable, Row]] = {
 _LONG = tuple(key for key in RESTRICTIONS if len(key) >= 8)  # noqa: PLR2004 - surely no other word
 _COMPARES = re.compile(r"[<>=!]=|[<>]|&&|\|\|")
 """The sign of an expression before a message, as rules are written: `` `a < b`: message ``."""
+_TAG = re.compile(r"</?\w[^<>]*>")
 _ROLES = (
     "does not say whether a caller needs one of the roles or all",
     "write `**Allowed Roles**: a, b` for one, or `'a' in caller.roles && …` as a rule for all",
@@ -71,7 +73,9 @@ def _named(folded: str) -> tuple[SectionTable, Row] | None:
 def _reads(known: Row, pair: Pair) -> bool:
     """Return whether a value is one of the field's kind, and no words of a sentence."""
     text = pair.value.text.strip()
-    if known.kind == "expression" and not (text.startswith("`") or set(text) & set("<>=!&|")):
+    if known.kind in {"expression", "condition"} and not (
+        text.startswith("`") or set(text) & set("<>=!&|")
+    ):
         return False
     if known.kind in {"hosts", "names", "roles"} and not set(text) & set("._"):
         exact = fold(pair.key.text) in RESTRICTIONS  # any word is a value of these kinds
@@ -108,11 +112,34 @@ def report_kept(
             help_ = "write each rule as a bullet directly below `## Rules`"
             page.error(Code.UNREADABLE_RULE, pair.key, what, help_)
     for part in parts:
+        key = part.heading._replace(text=heading_text(part.heading.text))
+        _report_approval(page, key.text, part.blocks)
         report_kept(page, part.blocks, (), here)
         below = [block for block in part.blocks if not isinstance(block, Comment)]
-        if len(below) == 1 and isinstance(below[0], Paragraph) and split(part.heading) is None:
-            key = part.heading._replace(text=heading_text(part.heading.text))
-            report_pair(page, Pair(key, below[0].mark, marked=False))
+        if split(part.heading) is not None or len(below) != 1:
+            continue
+        match below[0]:
+            case Paragraph(mark=value):
+                is_sentence = value.text.rstrip("*_").endswith((".", "!", "?"))
+                report_pair(page, Pair(key, value, marked=not is_sentence))
+            case Bullets(items=items):
+                any(report_pair(page, Pair(key, item.mark, marked=True)) for item in items)
+
+
+def _report_approval(page: Page, title: str, blocks: Sequence[Block]) -> None:
+    """Report the fields of an approval below another heading than Approval.
+
+    Their names are everyday words: When counts with an expression, or beside By; any of them
+    counts below a heading that names an approval.
+    """
+    found = {row.attribute: (pair, row) for pair in _pairs(blocks)
+             if (row := APPROVAL.field(pair.key.text)) and row.restricts}  # fmt: skip
+    beside = found.keys() >= {"when", "by"} or (found and "approv" in fold(title))
+    for pair, row in found.values():
+        if (beside or (row.attribute == "when" and _reads(row, pair))) and not _is_reported(
+            page, pair.key
+        ):
+            _report_misplaced(page, pair.key, APPROVAL, row)
 
 
 def report_pair(page: Page, pair: Pair, here: SectionTable | None = None) -> bool:
@@ -122,7 +149,7 @@ def report_pair(page: Page, pair: Pair, here: SectionTable | None = None) -> boo
         written = here.field(pair.key.text) or _beginning(pair.key.text, here)
         if written is not None and not pair.value.text.startswith("("):
             found = here, written
-        elif here.restricts and here.fields and (pair.marked or pair.key.text[:1] == "<"):
+        elif here.restricts and here.fields and pair.marked:
             found = here, here.fields[0]
     if found is None:
         return False
@@ -174,8 +201,9 @@ def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
         if near
         else f"the fields are {', '.join(dict.fromkeys(names.values()))}"
     )
-    key = page.mark(entry.name, entry.key.line, entry.key.column)
-    page.error(Code.UNKNOWN_FIELD, key, what, help_, replace(key, near) if near else ())
+    key = mark_of_name(page, entry)
+    fix = replace(key, near) if near and key.text == entry.name else ()
+    page.error(Code.UNKNOWN_FIELD, key, what, help_, fix)
     return True
 
 
@@ -183,8 +211,11 @@ def _pairs(blocks: Iterable[Block]) -> Iterator[Pair]:
     """Yield each `key: value` of kept prose; a bullet or a heading alone stands for yes."""
     for block in blocks:
         match block:
-            case Paragraph() | Raw():
+            case Paragraph():
                 yield from _of_lines(block.mark)
+            case Raw():
+                bare = _TAG.sub(lambda tag: " " * len(tag[0]), block.mark.text)
+                yield from _of_lines(block.mark._replace(text=bare))
             case Bullets():
                 for item in block.items:
                     below = ", ".join(each.mark.text for each in item.items)
@@ -230,4 +261,7 @@ def report_key(page: Page, key: Mark) -> None:
     keys = ", ".join(STEP_KEYS)
     help_ = f"did you mean '{near}'?" if near else f"the keys of a step are {keys}"
     fix = replace(mark, near) if near and near == nearest(name, STEP_KEYS) else ()
-    page.error(Code.UNKNOWN_STEP_KEY, mark, f"a step has no key '{name}'", help_, fix)
+    what = f"a step has no key '{name}'"
+    if known := KEY_BY_FOLD.get(fold(name)):
+        what, help_, fix = f"'{name}' has no value here", f"write `**{known}**: …`", ()
+    page.error(Code.UNKNOWN_STEP_KEY, mark, what, help_, fix)

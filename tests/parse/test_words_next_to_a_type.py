@@ -55,3 +55,22 @@ def test_other_words_are_kept_with_a_warning(words):
     assert [(d.code, d.severity) for d in diagnostics] == [("unread-detail", "warning")]
     assert spec is not None
     assert words in spec.input_schema["properties"]["animal"]["description"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "`animal` (string) **required**: A *big* one",
+        "`animal` (string) *required* - A *big* one",
+        "`animal` (string), **required**: A *big* one",
+        "`animal` (string): **required**. A *big* one",
+        "`animal` (string) Required. A *big* one",
+        "animal * (string): A *big* one",
+    ],
+)
+def test_required_behind_a_type_is_no_part_of_the_description(line):
+    spec, diagnostics = parse_tool(tool("weigh", f"- {line}"), "weigh.tool.md")
+    assert not diagnostics
+    assert spec is not None
+    assert spec.input_schema["properties"]["animal"]["description"] == "A *big* one"
+    assert spec.input_schema["required"] == ["animal"]

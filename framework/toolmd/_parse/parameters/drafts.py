@@ -93,15 +93,20 @@ def _report_headed(page: Page, draft: Draft, item: Node) -> bool:
     pair = split(item.mark)
     name = pair.key.text if pair else item.mark.text
     known = PARAMETER.field(name) or PARAMETER.field(near_field(name) or "")
+    below = {row.attribute for one in item.items if (row := PARAMETER.field(one.key.text))}
+    only_bounds = draft.kind != "object" and below and not below & {"types", "description"}
     is_title = name[:1].isupper() or " " in name or (known is not None and known.restricts)
-    if not is_title or not (known or draft.kind in _SCALARS or fold(name) in UNSUPPORTED):
+    unlike = only_bounds or draft.kind in _SCALARS or fold(name) in UNSUPPORTED
+    if not (is_title or only_bounds) or not (known or unlike):
         return False
     of_a_value = known is not None and known.attribute in _OF_A_VALUE
     valued = pair is not None and pair.value.text and not is_type(pair.value.text)
-    if any(map(_is_field, item.items)) and not (of_a_value or valued):
+    if any(map(_is_field, item.items)) and not (of_a_value or valued or only_bounds):
         return False  # a parameter of that name
     what = f"'{plain(name)}' is a heading, and nothing would read it as a field"
     help_ = f"write `- **{known.name if known else plain(name)}**: …` below the parameter's name"
+    if only_bounds and not known:
+        help_ = "write its bullets directly below the parameter's own fields, without this heading"
     page.error(Code.MISPLACED_FIELD, item.mark, what, help_)
     return True
 
@@ -199,7 +204,7 @@ def is_stray(page: Page, item: Node, line: Draft | None) -> bool:
 def from_item(page: Page, item: Node, line: Draft | None = None) -> Draft:
     """Read a bullet or a heading that names a parameter, and what is nested below it."""
     text = item.mark.text
-    line = line or read_signature(item.mark._replace(text=text.replace(" *", "*")))
+    line = line or read_signature(item.mark)
     if item.headed and line is not None:
         has_details = line.typed or line.separated or line.flagged
         if line.name.text != text.rstrip("?* \\") and not has_details:

@@ -26,12 +26,12 @@ _NAME = re.compile(
     rf"(?P<marked>{_WORD}(?:{_WORD}|[ ](?=\w))*)"
     rf"|(?P<bare>{_WORD}+))"
 )
-_STAR = re.compile(r"(\\?\*)(?=[\s:(：,]|$)")  # noqa: RUF001
+_STAR = re.compile(r" ?(\\?\*)(?=[\s:(：,]|$)")  # noqa: RUF001
 _NEXT_NAME = re.compile(r"[,/&+]\s*[`*_\w]|(?:or|and)\s+[`*_]")
 _BRACKETS = {"(": ")", "[": "]", "<": ">"}
 _MARKS = re.compile(r"\s*(?:\*\*|__|[*_`])*\s*")
 _SPAN = re.compile(r"\s*(\*\*|__|[*_`])(?!\s)(.+?)\1")
-_FLAG = re.compile(r"\s*(\*\*|__|[*_`])?([a-zA-Z]+)(?(1)\1|(?=\s*(?:$|[,.:=：\-–—‒―−‐‑])))")  # noqa: RUF001
+_FLAG = re.compile(r"[\s,]*(\*\*|__|[*_`])?([a-zA-Z]+)(?(1)\1|(?=\s*(?:$|[,.:=：\-–—‒―−‐‑])))")  # noqa: RUF001
 _PART = re.compile(rf"\s*(?: (?:[{re.escape(DASHES)}]) |\. )\s*")
 _NUMBER = r"[-+]?\d+(?:[.,]\d+)*(?:[eE][-+]?\d+)?"
 _BETWEEN = re.compile(
@@ -111,15 +111,16 @@ def read_signature(line: Mark) -> Draft | None:
         _within(found, line, _question_mark(found, line, head.end() - closing), head["open"]),
     )
     if star := _STAR.match(line.text, end):
-        found.entries.append(imply("Required", "yes", line.at(end, len(star[1]))))
+        found.entries.append(imply("Required", "yes", line.at(star.start(1), len(star[1]))))
         end = star.end(1)
     end = _groups(found, line, end)
     between = _MARKS.match(line.text, end)
     end = between.end() if between else end
-    if line.text[end : end + 1] in {*SEPARATORS} - {""}:
+    signs = SEPARATORS + ("." if found.flagged or found.typed else "")
+    if line.text[end : end + 1] in [*signs]:
         found.separated = True
         end = _groups(found, line, end + 1)
-        again = re.compile(rf"\s*[{re.escape(SEPARATORS)}]").match(line.text, end)
+        again = re.compile(rf"\s*[{re.escape(signs)}]").match(line.text, end)
         end = again.end() if again and found.entries else end
     rest = line.at(end).strip() if end < len(line.text) else Mark("", line.line, line.column)
     found.doubled = not found.separated and _NEXT_NAME.match(rest.text) is not None

@@ -127,6 +127,9 @@ def test_a_key_outside_the_steps_is_an_error(beside):
         "1. **Look**\n   - **On error**: continue",
         "1. **Stop**: No.\n   - **Check**: `amount < 9.0`",
         "1. **Return**\n   - **Save as**: it",
+        "1. **Check**: `amount < 9.0`",
+        "1. **By**: head",
+        "1. **Save as**: it",
     ],
 )
 def test_a_key_that_its_step_does_not_use_is_an_error(step):
@@ -157,12 +160,31 @@ def test_sentences_below_a_step_stay_text(words):
 
 
 @pytest.mark.parametrize(
-    "title", ["**Confirm** the amount", "Wait until noon", "**Check the slip**: both sides"]
+    "title",
+    [
+        "**Confirm** the amount",
+        "Wait until noon",
+        "**Check the slip**: both sides",
+        "**Check**: the slip",
+        "**User**: says which day",
+        "**Task**: polish",
+        "**B**: the second half",
+    ],
 )
 def test_titles_of_steps_stay_titles(title):
     spec, diagnostics = read(f"1. {title}\n{PAY}")
     assert not diagnostics
     assert spec is not None
+
+
+@pytest.mark.parametrize("key", ["With:", "**with**:", "With", "__With__:"])
+@pytest.mark.parametrize("name", ["save as", "Save as", "**Save As**"])
+def test_a_step_that_is_its_action_reads_each_spelling_of_its_keys(key, name):
+    spec, diagnostics = read(f"1. **Use**: pay\n   - {key}\n     - amount: 5\n   - {name}: slip")
+    assert not diagnostics
+    assert spec is not None
+    (step,) = spec.steps
+    assert (step["use"], step["with"], step["save_as"]) == ("pay", {"amount": "5"}, "slip")
 
 
 def test_a_workflow_without_actions_may_have_keys_as_titles():

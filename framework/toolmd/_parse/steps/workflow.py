@@ -113,23 +113,23 @@ class _Reader:
         pair = split(self.item.mark)
         if pair is not None:
             report_pair(self.page, pair)
-        if own is not None and fold(own.name) in KEY_BY_FOLD:
-            key = KEY_BY_FOLD[fold(own.name)]
+        key = KEY_BY_FOLD.get(fold(own.name)) if own is not None else None
+        if own is not None and key is not None and _is_meant_as(key, own):
             values["title"] = key
             # The item itself is the action; what is nested below it is its value or more keys.
-            nested = [i for i in own.items if not self._is_key(i)]
-            more = [i for i in own.items if self._is_key(i)]
+            more = [i for i in own.items if _is_key(i, key)]
+            nested = [i for i in own.items if i not in more]
             entries[key] = Node(
                 own.key, own.value, [Bullets(nested, ordered=False)] if nested else []
             )
         else:
-            values["title"], values["text"] = _title(self.item.mark)
+            values["title"], values["text"] = read_title(self.item.mark)
             more = self.item.items
         reported = self._take(more, entries, values)
         lead = _lead(self.item.mark)
         alone = pair is not None or plain(lead.text) == plain(self.item.mark.text)
         unread = alone and not entries and not reported
-        if self.acts and unread and step_key(lead.text) is not None:
+        if self.acts and unread and _swaps(lead.text):
             report_key(self.page, lead)
         below = [_below(each) for each in (self.item.mark, *(e.value for e in entries.values()))]
         report_steps(self.page, below, acts=self.acts)
@@ -160,15 +160,6 @@ class _Reader:
             what = f"'{key}' accepts nothing below it, so this would be lost"
             help_ = "arguments go below `- **With**:`" if key == "Use" else "remove it"
             self.page.error(Code.INVALID_STEP, mark_of(unread), what, help_)
-
-    def _is_key(self, item: Node) -> bool:
-        entry = item.entry
-        return (
-            entry is not None
-            and fold(entry.name) in KEY_BY_FOLD
-            and (item.mark.text.lstrip().startswith(("*", "_")) or bool(entry.text))
-            and entry.name[:1].isupper()
-        )
 
     def _take(self, items: list[Node], entries: dict[str, Node], values: dict[str, Any]) -> bool:
         """Read the bullets that are keys; return whether any other bullet was reported."""
@@ -222,6 +213,26 @@ class _Reader:
                 self.page.error(Code.INVALID_STEP, entries[key].key, what, help_)
 
 
+def _is_meant_as(key: str, own: Node) -> bool:
+    """Return whether a step that begins with a key is more than its title: `**Check**: the oil`."""
+    one_word = " " not in own.text and STEP_KEYS[key].kind != "condition"
+    return key in ACTIONS or bool(own.blocks) or "`" in own.text or one_word
+
+
+def _is_key(item: Node, action: str) -> bool:
+    """Return whether a bullet below an action is a key; below Return, `- when: …` is a value."""
+    entry = item.entry or _bare_key(item)
+    if entry is None or fold(entry.name) not in KEY_BY_FOLD:
+        return False
+    marked = item.mark.text.lstrip().startswith(("*", "_"))
+    return action != "Return" or ((marked or bool(entry.text)) and entry.name[:1].isupper())
+
+
+def _swaps(lead: str) -> bool:
+    """Return whether a lead is an action, or one with its letters swapped: `Aks`."""
+    return any(sorted(fold(lead)) == sorted(fold(action)) for action in ACTIONS)
+
+
 def _below(mark: Mark) -> Paragraph:
     """Return the lines of a text below its first one."""
     return Paragraph(Mark(mark.text.partition("\n")[2], mark.line + 1, 1))
@@ -236,7 +247,7 @@ def _bare_key(item: Node) -> Node | None:
     return None
 
 
-def _title(mark: Mark) -> tuple[str, str]:
+def read_title(mark: Mark) -> tuple[str, str]:
     """Split a step's text: its bold words, or else its first sentence, are the title."""
     text = flow(mark.text)
     pair = split(Mark(text, mark.line, mark.column))

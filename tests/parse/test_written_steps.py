@@ -2,7 +2,7 @@
 
 import pytest
 
-from toolmd._parse import parse_skill
+from toolmd._parse import format_text, parse_skill
 
 SKILL = """\
 # Discharge Animal
@@ -137,3 +137,29 @@ def test_a_tools_restriction_in_a_skills_metadata_is_an_error(line):
     spec, (found,) = parse_skill(text, "discharge_animal.skill.md")
     assert spec is None
     assert found.code == "misplaced-field"
+
+
+@pytest.mark.parametrize("below", ["", "   - **Use**: weigh_animal\n"])
+@pytest.mark.parametrize(
+    "title",
+    [
+        "**Look** at the paws – front first",
+        "**Look** (front): all",
+        "**Step 1: look**",
+        "**Look**: at all",
+        "**Look**. At all",
+        "Look at it: all",
+        "1: all",
+    ],
+)
+def test_a_step_is_read_back_as_it_was_written(title, below):
+    text = SKILL.format(f"1. {title}\n{below}\n2. **Bill**\n   - **Use**: bill_owner")
+    path = "discharge_animal.skill.md"
+    spec, _ = parse_skill(text, path)
+    written = format_text(text, path)
+    assert spec is not None
+    assert written is not None
+    again, _ = parse_skill(written, path)
+    assert again is not None
+    assert again.steps == spec.steps
+    assert format_text(written, path) == written

@@ -10,16 +10,19 @@ TEXTS = [
     "- x", "* y", "# z", "> q", "1.", "2)", "```", "`", "``", "`t`", "a `b`", "'q'", '"dq"', "“c”",
     "**b**", "_i_", "<!-- c -->", "<b>", "\xa0", "a\xa0b", " lead", "", "none", "N/A", "-", "7",
     "yes", "x,y", "a or b", "d|e", "a; b", "x: y", "Sensitive: yes", "a\\b", "[1]", "✅",
-    "or", "and", "~", "a (b)",
+    "or", "and", "~", "a (b)", "2", "true", "null", "{}", "a, b", "km/h", "n/a", "a / b",
 ]  # fmt: skip
+TYPES = ["string", "string integer boolean", "string array object null", ""]
 
 
-@pytest.mark.parametrize("kind", ["default", "example", "enum"])
+@pytest.mark.parametrize("types", TYPES)
+@pytest.mark.parametrize("kind", ["default", "example", "enum", "lone"])
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_text_is_read_back_as_it_was_written(text, kind):
+def test_a_text_is_read_back_as_it_was_written(text, kind, types):
     given = {"enum": tuple(dict.fromkeys(("{a}", "a`b", text, "zz", text + "`")))}
-    given = given if kind == "enum" else {kind: text, f"has_{kind}": True}
-    parameter = Parameter("a", Schema(types=("string",), **given), required=False)
+    given = {"enum": (text,)} if kind == "lone" else given
+    given = {kind: text, f"has_{kind}": True} if kind in {"default", "example"} else given
+    parameter = Parameter("a", Schema(types=tuple(types.split()), **given), required=False)
     base, _ = parse_tool(tool("weigh"), "weigh.tool.md")
     assert base is not None
     spec = base.model_copy(update={"parameters": (parameter,)})

@@ -247,12 +247,17 @@ def _relative(folder: Path) -> str:
 
 
 def _formatted(read: Any) -> _Formatted:
+    from toolmd._load.files import whole_file
     from toolmd._parse import format_text
 
     text = None if read.text is None else format_text(read.text, read.path)
     if text is None or read.spec is None:
         errors = tuple(d for d in read.diagnostics if d.severity is Severity.ERROR)
-        return _Formatted(read.path, "broken", errors=errors)
+        what = "a value in this file has no canonical form, so the file is left as it is"
+        unwritten = whole_file(
+            read.path, Code.UNREADABLE_VALUE, what, "write the value in other words"
+        )
+        return _Formatted(read.path, "broken", errors=errors or (unwritten,))
     if 0 < read.text.count("\n") == read.text.count("\r\n"):
         text = text.replace("\n", "\r\n")  # the line ends of a Windows checkout stay
     if text == read.text:

@@ -80,7 +80,9 @@ def enum_word(value: JsonValue, shape: Schema) -> str:
     """Format a value of an enum: quoted where the bare word reads as another value."""
     bare = word(value) if isinstance(value, str) else literal(value)
     typed = Schema(types=shape.types)
-    for text in (bare, literal(value)) if "<!--" not in str(value) else ():
+    said = str(value)
+    may_be_two = "/" in said and (len(shape.enum or ()) == 1 or "/ " in said or " /" in said)
+    for text in () if may_be_two or "<!--" in said else (bare, literal(value)):
         read, _ = scalars.enum_value(text, typed)
         one_of_two = scalars.listed(f"{text}, x") == [text, "x"]
         if type(read) is type(value) and read == value and one_of_two:
@@ -107,27 +109,27 @@ def _keywords(keywords: tuple[str, ...]) -> str:
     )
 
 
-def literal(value: JsonValue) -> str:
-    """Format a default or an example."""
+_TEXT = Schema(types=("string",))
+
+
+def literal(value: JsonValue, shape: Schema = _TEXT) -> str:
+    """Format a default or an example of a schema."""
     if isinstance(value, str):
         ways = (value, f"`{value}`", json.dumps(value, ensure_ascii=False))
-        return next((way for way in ways if _reads_as(way, value)), _escaped(value))
+        return next((way for way in ways if _reads_as(way, value, shape)), _escaped(value))
     if isinstance(value, (dict, list)):
         return f"`{json.dumps(value, ensure_ascii=False)}`"
     return json.dumps(value)
 
 
-_TEXT = Schema(types=("string",))
-
-
-def _reads_as(text: str, value: str) -> bool:
+def _reads_as(text: str, value: str, shape: Schema) -> bool:
     """Return whether a text after a colon is read as the given value, and as no absent default."""
     if "\n" in text:
         return text == value and value == value.strip()  # written below the field
     if text != flow(text) or text.startswith(_BLOCK_SIGNS) or _numbered(text):
         return False
     none = text.strip("`_ ").lower() in {"", "none", "null", "-", "n/a"}
-    return not (none or _has_remark(text)) and scalars.literal(text, _TEXT) == (value, True)
+    return not (none or _has_remark(text)) and scalars.literal(text, shape)[0] == value
 
 
 def _has_remark(text: str) -> bool:
@@ -242,7 +244,7 @@ def _field_lines(field: Row, shape: Schema, values: Mapping[str, Any]) -> list[s
     match field.attribute:
         case "default" | "example":
             given = getattr(shape, f"has_{field.attribute}")
-            text = literal(getattr(shape, field.attribute)) if given else ""
+            text = literal(getattr(shape, field.attribute), shape) if given else ""
             if field.attribute == "default" and shape.from_caller is not None:
                 given, text = True, f"`caller.{shape.from_caller}`"
             return [bullet(field, text)] if given else []

@@ -30,15 +30,14 @@ def kind_of(path: str) -> str | None:
 def format_text(text: str, path: str) -> str | None:
     """Format a definition in the canonical form.
 
-    The result parses to a spec of the same hash. If a value has no canonical form, the text is
-    returned unchanged: formatting never changes a meaning.
+    The result parses to a spec of the same hash: formatting never changes a meaning.
 
     Args:
         text: the content of the file.
         path: the file's path; its suffix says whether it is a tool or a skill.
 
     Returns:
-        The canonical text, or None if the text has an error.
+        The canonical text, or None if the text has an error or a value without a canonical form.
     """
     parse = PARSERS[kind_of(path) or "tool"]
     spec, _ = parse(text, path)
@@ -46,7 +45,7 @@ def format_text(text: str, path: str) -> str | None:
         return None
     written = _with_comments(text, _canonical(spec))
     again, _ = parse(written, path)
-    return written if again is not None and again.hash == spec.hash else text
+    return written if again is not None and again.hash == spec.hash else None
 
 
 def _canonical(spec: AnyDefinition) -> str:

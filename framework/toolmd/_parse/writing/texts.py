@@ -12,6 +12,8 @@ from toolmd._parse.fields.table import (
     SKILL,
     TABLES,
 )
+from toolmd._parse.page import Mark
+from toolmd._parse.steps.workflow import read_title
 from toolmd._parse.writing.fields import (
     begins_block,
     behind,
@@ -211,10 +213,12 @@ def _step(step: Step) -> Iterator[str]:
     if begins_block(first):
         first, rest = "", step.text
     own = _own_action(step)
+    bare = step.title + (f". {first}" if first else "")
+    is_bare = not begins_block(bare) and read_title(Mark(bare, 1, 1)) == (step.title, first)
     if own is not None:
         yield own
-    elif not step.acts and ". " not in step.title:
-        yield step.title + (f". {first}" if first else "")
+    elif is_bare and not step.acts:
+        yield bare
     else:
         joint = "" if first[:1] in ",;" else " " if first[:1].islower() else ". "
         joint = joint if first else "."

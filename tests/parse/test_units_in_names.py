@@ -60,7 +60,7 @@ def limits(line: str):
         ("Rate per minute: 3/min", "Rate: 3/min"),
         ("Max Bytes KB: 64", "Max Bytes: 64KB"),
         ("Max KB: 64", "Max Bytes: 64KB"),
-        ("maxMb: 1", "Max Bytes: 1MB"),
+        ("maxMb: 0.25", "Max Bytes: 256KB"),
     ],
 )
 def test_a_unit_in_the_name_is_the_unit_of_the_value(written, canonical):

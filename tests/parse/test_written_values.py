@@ -49,3 +49,15 @@ def test_a_code_span_is_read_as_written_apart_from_quotes(written, value):
     spec, _ = parse_tool(text, "weigh.tool.md")
     assert spec is not None
     assert spec.parameters[0].shape.default == value
+
+
+@pytest.mark.parametrize("line", ['**Tags**: "a', "**Tags**: a\\b", "**Audience**: 1."])
+def test_an_odd_value_of_metadata_is_read_back_as_it_was_written(line):
+    text = tool("weigh").replace("- **Category**", f"- {line}\n- **Category**")
+    spec, _ = parse_tool(text, "weigh.tool.md")
+    written = format_text(text, "weigh.tool.md")
+    assert spec is not None
+    assert written is not None
+    again, _ = parse_tool(written, "weigh.tool.md")
+    assert again is not None
+    assert (again.tags, again.extra) == (spec.tags, spec.extra)

@@ -215,8 +215,7 @@ class _Reader:
 
 def _is_meant_as(key: str, own: Node) -> bool:
     """Return whether a step that begins with a key is more than its title: `**Check**: the oil`."""
-    one_word = " " not in own.text and STEP_KEYS[key].kind != "condition"
-    return key in ACTIONS or bool(own.blocks) or "`" in own.text or one_word
+    return STEP_KEYS[key].kind != "condition" or bool(own.blocks) or "`" in own.text
 
 
 def _is_key(item: Node, action: str) -> bool:

@@ -58,8 +58,8 @@ def indent_lines(text: str, by: int) -> str:
 
 
 def _numbered(text: str) -> bool:
-    head = text.split(" ", 1)[0]
-    return len(head) > 1 and head[-1] in ".)" and head[:-1].isdigit()
+    head, space, _ = text.partition(" ")
+    return bool(space) and len(head) > 1 and head[-1] in ".)" and head[:-1].isdigit()
 
 
 def word(value: str) -> str:
@@ -93,7 +93,8 @@ def enum_word(value: JsonValue, shape: Schema) -> str:
 def words_text(words: list[str]) -> str:
     """Join a list; a single code span would be read as containing the whole list."""
     if len(words) == 1 and words[0].startswith("`"):
-        return json.dumps(words[0][1:-1], ensure_ascii=False)
+        quoted = json.dumps(words[0][1:-1], ensure_ascii=False)
+        return f"[{words[0]}]" if "\\" in quoted else quoted
     return ", ".join(words)
 
 

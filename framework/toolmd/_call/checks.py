@@ -176,6 +176,15 @@ def check_call(call: Call) -> None:
         raise deny("malformed_call", "confidence must be a number from 0 to 1")
     if call.depth > MAX_CALL_DEPTH:
         raise deny("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
+    names = (caller.user, caller.conversation, call.id, *caller.roles, *caller.context.values())
+    for name in names:
+        if name is not None and not (type(name) is str and name.isascii() and "\0" not in name):
+            _check_names(call)
+
+
+def _check_names(call: Call) -> None:
+    """Check that a store can hold each name of the caller. Raises CallDenied."""
+    caller = call.caller
     names: list[tuple[str, Any]] = [
         ("user", caller.user), ("conversation", caller.conversation), ("id", call.id)
     ]  # fmt: skip

@@ -167,7 +167,8 @@ class Dispatcher:
         began = perf_counter()
         try:
             if call.caller.context:
-                call = call._replace(caller=self._identity.typed(call.caller))
+                caller = self._identity.typed(call.caller)
+                call = call if caller is call.caller else call._replace(caller=caller)
             if self.crisis.words or call.caller.conversation is not None:
                 call = await self.with_crisis_flag(call)  # size
                 call = await self._words.hear(call)

@@ -56,12 +56,14 @@ def as_plain(value: Any) -> Any:
 
 def _has_plain_keys(value: Any) -> bool:
     """Return whether no two keys in a value can be written alike."""
-    items = value.values() if type(value) is dict else value
-    if type(value) is dict and not set(map(type, value)) <= {str}:
-        return False
-    if type(value) is not dict and type(value) is not list:
-        return type(value) in _SCALARS
-    return all(type(item) in _SCALARS or _has_plain_keys(item) for item in items)
+    if type(value) is dict:
+        for key, item in value.items():
+            if type(key) is not str or not (type(item) in _SCALARS or _has_plain_keys(item)):
+                return False
+        return True
+    if type(value) is list:
+        return all(type(item) in _SCALARS or _has_plain_keys(item) for item in value)
+    return type(value) in _SCALARS
 
 
 class _Repair:
@@ -220,7 +222,7 @@ class _JsonText(NamedTuple):
 def _write_value(value: Any) -> _JsonText:
     """Return a value as JSON, with its content parts and the repairs."""
     parts, left_out, text = NO_PARTS, tuple[str, ...](), b""
-    if isinstance(value, Iterator):
+    if type(value) is not dict and isinstance(value, Iterator):
         value = [*value]  # Its function may fail in it.
     try:
         text = _ANY.to_json(value)

@@ -15,12 +15,13 @@ from typing import Any, Literal, NamedTuple, cast
 from zoneinfo import ZoneInfo
 
 from toolmd._call.approvals import Approvals
-from toolmd._call.arguments import Rules, has_handle, mismatch, read
+from toolmd._call.arguments import Rules, has_handle, mismatch, read, with_results
 from toolmd._call.denial import CallDenied, deny, guard_failed
 from toolmd._call.limits import CallLimits
 from toolmd._call.threads import AROUND, is_from_outside
 from toolmd._call.words import Clarity, UserWords, states
 from toolmd._expressions import CALLER, EvaluationError, Program, compile_expression
+from toolmd._store.store import Store
 from toolmd._types.approval import either
 from toolmd._types.call import Call
 from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Given, ToolCallSpec
@@ -29,7 +30,7 @@ from toolmd._types.identity import values_of
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schedule import hours_of
 from toolmd._types.schema import Schema
-from toolmd._types.settings import OnMissingConfidence, SafetySettings
+from toolmd._types.settings import OnMissingConfidence, SafetySettings, Settings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
 from toolmd._validation import (
     ArgumentsValidator,
@@ -92,8 +93,8 @@ class Parts(NamedTuple):
     """What the checks of one tool are built of."""
 
     call_spec: ToolCallSpec
-    safety: SafetySettings
-    """The project's settings."""
+    settings: Settings
+    """Those of the project."""
     default_min: float | None
     """The minimum confidence of the tool's package."""
     words: UserWords
@@ -101,12 +102,9 @@ class Parts(NamedTuple):
     """Those of plugins."""
     limits: CallLimits
     validator: ArgumentsValidator
-    results: Callable[[Call, frozenset[str]], Call]
-    """Replaces handles of earlier results among these arguments; it blocks, and may deny."""
+    store: Store
     clock: Callable[[], float]
     """Returns the seconds since the epoch."""
-    zone: str
-    """The project's time zone; empty where the settings name none."""
     call: Callable[[Call], Awaitable[Result]]
     """Makes another call, through the whole pipeline."""
 
@@ -256,7 +254,9 @@ def _handles(parts: Parts) -> Step | None:
     async def check(at: Passage) -> None:
         call = at.call
         if has_handle(call.arguments, names):
-            at.call = await AROUND.run(lambda: parts.results(call, names))
+            at.call = await AROUND.run(
+                lambda: with_results(call, names, parts.store, parts.clock())
+            )
 
     return check
 
@@ -284,7 +284,7 @@ def _hours(parts: Parts) -> Step | None:
     if (said := parts.call_spec.limits.allowed_hours) is None:
         return None
     hours = hours_of(said)
-    zone = ZoneInfo(hours.zone or parts.zone or "UTC")
+    zone = ZoneInfo(hours.zone or parts.settings.time_zone or "UTC")
 
     def check(at: Passage) -> None:
         now = at.now(parts.clock).astimezone(zone)
@@ -383,11 +383,11 @@ def on_missing(call_spec: ToolCallSpec, safety: SafetySettings) -> OnMissingConf
 
 
 def _confidence(parts: Parts) -> Step | None:
-    least = threshold(parts.call_spec, parts.default_min, parts.safety)
+    least = threshold(parts.call_spec, parts.default_min, parts.settings.safety)
     if least is None:
         return None
     wanted = f"{parts.call_spec.name} needs a confidence of at least {least:g}"
-    confirms = on_missing(parts.call_spec, parts.safety) == "confirm"
+    confirms = on_missing(parts.call_spec, parts.settings.safety) == "confirm"
     missing = Verdict(
         Action.CONFIRM if confirms else Action.DENY,
         "missing_confidence",

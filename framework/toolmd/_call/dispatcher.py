@@ -6,7 +6,7 @@ from functools import cached_property
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
 
-from toolmd._call.arguments import read, with_results
+from toolmd._call.arguments import read
 from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Parts, Passage, check_call
 from toolmd._call.compiled import CompiledTool
@@ -134,14 +134,13 @@ class Dispatcher:
             if reads_words(spec):
                 _ = self._words.doubt  # A plugin whose words can't be read lets no call pass.
             parts = Parts(
-                spec, self.settings.safety, tool.default_min, self._words, guards, limits,
+                spec, self.settings, tool.default_min, self._words, guards, limits,
                 ArgumentsValidator(
                     spec.parameters, ignore_unknown=spec.unknown_parameters == "ignore",
                     # What another program assumes is not sent to it.
                     fill=tool.binding.kind != "remote",
                 ),
-                lambda call, names: with_results(call, names, self.store, self.clock()),
-                self.clock, self.settings.time_zone, self.dispatch,
+                self.store, self.clock, self.dispatch,
             )  # fmt: skip
             compiled = CompiledTool(tool, parts, Invoker(tool, self, limits))
         except Exception as error:  # noqa: BLE001 - a restriction that can't be read denies every call

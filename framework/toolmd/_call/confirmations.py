@@ -219,11 +219,7 @@ class Confirmations:
         return result._replace(data=data, parts={})
 
     async def approve_for_run(
-        self,
-        confirmation_id: str,
-        call: Call,
-        on_event: EventListener | None = None,
-        by: str | None = None,
+        self, confirmation_id: str, call: Call, by: str | None = None
     ) -> Result:
         """Approve a pending call with the arguments of `call`, as a run's question was answered.
 
@@ -239,13 +235,7 @@ class Confirmations:
         if one is not None and one.kind == "review" and one.call.key == call.key:
             who = Approver(None, by)
         decision = Decision.edit(edit) if edit else Decision.approve()
-        return (await self._decide(confirmation_id, decision, who, on_event, call.key))[1]
-
-    async def reject_for_run(
-        self, confirmation_id: str, user: str | None, by: str | None = None
-    ) -> None:
-        """Reject a pending call, as a run's question was answered."""
-        await self._decide(confirmation_id, Decision.reject(), Approver(user, by), None)
+        return (await self._decide(confirmation_id, decision, who, None, call.key))[1]
 
     def _now(self) -> dt.datetime:
         return dt.datetime.fromtimestamp(self._clock(), dt.UTC)

@@ -12,6 +12,7 @@ from toolmd._load.weakening import tightened
 from toolmd._skills.interpreter import interpret
 from toolmd._skills.journal import CancelledRunError, Journal, LostRunError, Through, load
 from toolmd._types.call import Call
+from toolmd._types.decision import Approver, Decision
 from toolmd._types.registry import Bound, BoundTool
 from toolmd._types.result import EventListener, Result, SkillResult
 from toolmd._types.run import Order, Question
@@ -98,11 +99,12 @@ class _DispatchExecutor:
 
     async def confirm(self, held: str, call: Call, by: str | None = None) -> Result:
         """Approve a pending call by its id, with the arguments of `call`, and run it."""
-        return await self._dispatcher.confirmations.approve_for_run(held, call, None, by)
+        return await self._dispatcher.confirmations.approve_for_run(held, call, by)
 
     async def reject(self, held: str, call: Call, by: str | None = None) -> None:
         """Reject a pending call by its id: it never runs."""
-        await self._dispatcher.confirmations.reject_for_run(held, call.caller.user, by)
+        who = Approver(call.caller.user, by)
+        await self._dispatcher.confirmations.decide(held, Decision.reject(), who)
 
     async def python(self, call: Call, through: Through) -> Any:
         """Run the implementation of a skill; its own calls go `through`.

@@ -230,8 +230,10 @@ def test_all_lookups_run_at_once_and_within_the_timeout(shop, tmp_path) -> None:
     (tmp_path / "tools_md/get_order.py").write_text(slow)
     rules = "".join(f"- **Given**: {n} from get_order\n  - order_id: `order_id`\n" for n in "abc")
     rules += "- `a == b && b == c`: They differ.\n"
+    workspace = shop("## Rules\n\n" + rules)
+    assert code(ask(workspace)) == "ok"  # It imports the Python.
     began = dt.datetime.now(dt.UTC)
-    assert code(ask(shop("## Rules\n\n" + rules))) == "ok"
+    assert code(ask(workspace)) == "ok"
     assert (dt.datetime.now(dt.UTC) - began).total_seconds() < 1.4
     late = shop("\n## Limits\n\n- **Timeout**: 100ms\n", extra="## Rules\n\n" + rules)
     assert code(ask(late)) == "rule_unavailable"

@@ -250,39 +250,19 @@ class Confirmations:
     def _now(self) -> dt.datetime:
         return dt.datetime.fromtimestamp(self._clock(), dt.UTC)
 
-    async def approves(
+    async def deny_approval(
         self, one: Confirmation, decision: Decision, who: Approver
-    ) -> tuple[bool, Result | None]:
-        """Return whether a person may answer a run's question for its caller, or the denial."""
-        began, call = perf_counter(), one.call
+    ) -> Result | None:
+        """Return the denial where a person may not answer a run's question for its caller."""
+        began = perf_counter()
         try:
-            return await self._is_approver(one, decision, who), None
+            yes_of(one, who, self._now())
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
-            return False, await self._dispatcher.denied(call, error, began)
-
-    async def _is_approver(self, one: Confirmation, decision: Decision, who: Approver) -> bool:
-        """Return whether a call needs an approval, which this person may give; else deny."""
-        call = one.call
-        if one.approvals:
-            yes_of(one, who, self._now())
-            if decision.kind == "edit":
-                message = "An approver answers yes or no: the step states the arguments."
-                raise deny("not_allowed", message)
-            return True
-        tool = await self._dispatcher.find(call)
-        at = await tool.read(call)
-        call = at.call._replace(arguments=at.arguments)
-        verdict = Verdict(Action.REVIEW, "approval_required")
-        opened, _ = await self._approvals_of(tool, call, verdict)
-        at.call = await self._dispatcher.with_crisis_flag(call)
-        in_crisis = at.call.caller.crisis and not tool.call_spec.read_only
-        if opened and (len(opened) > 1 or in_crisis or tool.escalates(at)):
-            message = "A run can't wait for several approvals: call the tool outside of it."
-            raise deny("not_allowed", message)
-        if opened:
-            one = Confirmation("", "", call=call, approvals=opened)
-            yes_of(one, who, self._now())
-        return bool(opened)
+            return await self._dispatcher.denied(one.call, error, began)
+        if decision.kind != "edit":
+            return None
+        message = "An approver answers yes or no: the step states the arguments."
+        return await self._dispatcher.denied(one.call, deny("not_allowed", message), began)
 
     def pending(
         self, user: str | None = None, after: tuple[float, str] | None = None

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from toolmd._skills.journal import UncertainOutcome
+from toolmd._types.approval import OpenApproval
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
@@ -117,12 +118,16 @@ class Outcome(NamedTuple):
             return cls(**record)
         form = held.get("form")
         call = Call("", {}, asked=None if form is None else Asked("", form))
-        asked = Confirmation(held["id"], held["prompt"], held["sensitivity"], call=call)
+        asked = Confirmation(
+            held["id"], held["prompt"], held["sensitivity"], call=call, expires=held.get("expires"),
+            approvals=tuple(map(OpenApproval.of, held.get("open", ()))),
+        )  # fmt: skip
         return cls(**{**record, "held": asked})
 
     def to_json(self) -> dict[str, Any]:
         """Return the record."""
-        return {**self._asdict(), "held": self.held and self.held.to_request()}
+        held = self.held and {**self.held.to_request(), "open": self.held.approvals}
+        return {**self._asdict(), "held": held}
 
     def failure(self, name: str) -> StepError:
         """Return the error of a call that did not succeed."""

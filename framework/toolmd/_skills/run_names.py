@@ -1,6 +1,6 @@
 """What the steps of a run read: names and expressions, and the arguments of their calls."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -73,6 +73,25 @@ class RunNames:
     def text(self, template: Template) -> str:
         """Return a template's text."""
         return text_of(template, self.evaluate)
+
+    def approval(
+        self,
+        by: Sequence[str] | str,
+        escalate: Sequence[tuple[float, Sequence[str]]],
+        expires_s: float,
+        values: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Return who answers instead of the caller, and until when, as fields of a question.
+
+        `values` are those that an expression in `by` may read, besides the caller's facts.
+        """
+        later = [(after_s, list(roles)) for after_s, roles in escalate] or None
+        said = {"kind": "review", "timeout_s": expires_s, "escalate": later}
+        if not isinstance(by, str):
+            return {**said, "by": list(by)}
+        read = compile_expression(by, values).names & values.keys()
+        reads = {**{name: values[name] for name in read}, CALLER: dict(self.caller.context)}
+        return {**said, "by": by, "reads": reads}
 
     def require(self, name: str) -> None:
         """Raise StepError where the skill's lists do not name the tool or skill."""

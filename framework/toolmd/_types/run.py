@@ -87,7 +87,8 @@ class Question(NamedTuple):
     escalate: list[tuple[float, list[str]]] | None = None
     """After how many seconds further roles may answer, and which."""
     reads: dict[str, Any] | None = None
-    """The values that the expression of `by` reads, which nobody is shown."""
+    """The values that the expression of `by` reads, which nobody is shown; the caller's facts are
+    among them."""
 
     @classmethod
     def start(cls, order: Order, at: dt.datetime) -> "Question":

@@ -12,7 +12,7 @@ from toolmd._types.confirmation import Confirmation
 from toolmd._types.result import Result
 from toolmd._types.run import Question
 from toolmd._types.tool import ToolSpec
-from toolmd._validation.words import shown_value
+from toolmd._types.visible import arguments_text
 from toolmd.errors import logged
 
 _PASSING = frozenset({"failed", "unknown"})
@@ -149,8 +149,8 @@ def uncertain(question: Question) -> UncertainOutcome:
     Args:
         question: The question without its text; it has the call's tool and arguments.
     """
-    given = (question.arguments or {}).items()
-    called = f" with {', '.join(f'{k}: {shown_value(v)}' for k, v in given)}" if given else ""
+    given = arguments_text(question.arguments or {})
+    called = f" with {given}" if given else ""
     prompt = (
         f"Did {question.tool} take effect? The process ended while it was called{called} for the "
         f"step '{question.step}', and it must not be called twice."

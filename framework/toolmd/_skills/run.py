@@ -39,7 +39,6 @@ from toolmd._types.skill import (
     Way,
     folded,
 )
-from toolmd._validation.redact import redacted
 
 MAX_ITEMS = 1000
 MAX_AT_ONCE = 32
@@ -178,7 +177,7 @@ class Run(RunNames):
         if step.use is not None:
             return value
         assert step.ask is not None
-        key, prompt = f"{self.key(step)}:ask", self.text(step.ask)
+        key, prompt = f"{self.key(step)}:ask", self.question_text(step.ask, None, {})
         asked = self.question(step, key, prompt, saves=step.save_as, **self._approval(step))
         answer = await self.answer(step, asked)
         return True if answer.text is None else answer.text
@@ -208,8 +207,8 @@ class Run(RunNames):
             if step.ask is not None:
                 spec = self.tool(use.name)
                 asked = self.question(
-                    step, f"{self.key(step)}:ask", self.text(step.ask), tool=use.name,
-                    arguments=arguments, **self._approval(step),
+                    step, f"{self.key(step)}:ask", self.question_text(step.ask, use, arguments),
+                    tool=use.name, arguments=arguments, **self._approval(step),
                     sensitivity=(spec.safety.sensitivity if spec is not None else None) or "low",
                 )  # fmt: skip
                 answer = await self.answer(step, asked)
@@ -411,14 +410,9 @@ class Run(RunNames):
     def question(self, step: Step, key: str, prompt: str, **parts: Any) -> Question:
         """Build a question of a step without Sensitive values; `parts` are further fields."""
         asked = Question(self.order.id, key, self.spec.name, step.title, prompt, **parts)
-        if (secrets := self.secrets) is None:
-            return asked
         if asked.tool is not None and asked.arguments is not None:
-            parameters = self.parameters(asked.tool)
-            secrets.learn(asked.arguments, parameters)
-            shown = secrets.hide_in(redacted(asked.arguments, parameters))
-            asked = asked._replace(arguments=shown)
-        return asked._replace(prompt=secrets.hide(prompt))
+            asked = asked._replace(arguments=self.hide_arguments(asked.tool, asked.arguments))
+        return asked if self.secrets is None else asked._replace(prompt=self.secrets.hide(prompt))
 
     async def answer(self, step: Step, asked: Question) -> Answer:
         """Return an approval; a no or silence raises DeclinedError, a text answer InsteadError."""

@@ -146,10 +146,8 @@ def waits(call: Call, ended: SkillResult, pending: tuple[Confirmation, ...]) -> 
     if not pending:
         return result
     waiting = tuple(
-        one._replace(call=one.call._replace(id=call.id, arguments=one.shown),
-                     created=0.0, expires=None)
-        for one in pending
-    )  # fmt: skip
+        one._replace(call=one.call._replace(id=call.id, arguments=one.shown)) for one in pending
+    )
     first, message = waiting[0], "The user must confirm it."
     if first.approvals:
         message = f"It waits for {first.approvals[0].whose}: {first.prompt}"

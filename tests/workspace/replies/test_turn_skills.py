@@ -17,6 +17,9 @@ def test_an_executable_skill_is_exported_and_can_be_called(world):
     assert (held.tool, held.parameters) == ("ask_first", {"word": "a"})
     assert held.prompt == "Say a again? I'd like to ask first: word: a. Is this correct?"
     assert world.ran == SAID[:1]
+    known = asyncio.run(world.workspace.confirmations.get(held.id))
+    assert (held.created, held.expires) == (known.created, known.expires)
+    assert held.created > 0
     done = asyncio.run(world.workspace.confirmations.approve(held.id, user="u1"))
     assert (done.success, done.tool, done.tool_call_id) == (True, "greet_twice", "call_1")
     assert done.data == {"said": "a"}

@@ -63,7 +63,7 @@ def read_blocks(data: Any) -> list[ContentBlock] | None:
 RESULT = "toolmd/result"
 """The key under `_meta` for the parts of a Result that are for the host, not for the model."""
 FOR_THE_HOST = ("outcome", "attempts", "duration_ms", "crisis", "truncated", "source")
-CAN_CONFIRM = "The user must confirm this call, and did not. Nothing ran."
+_UNCONFIRMED = "The user must confirm this call, and did not. "
 
 
 def answer(
@@ -120,7 +120,9 @@ def _confirmation(result: Result) -> Failure:
     if result.outcome == "waiting":
         message = f"{result.message} It goes on by itself, so do not call it again."
         return Failure("waiting", message)
-    return Failure("confirmation_required", CAN_CONFIRM)
+    ran = "The steps before it ran, and its run waits: do not call it again."
+    ran = "Nothing ran." if result.run_id is None else ran
+    return Failure("confirmation_required", _UNCONFIRMED + ran)
 
 
 def _mismatch(result: Result, why: str) -> Result:

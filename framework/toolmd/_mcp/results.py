@@ -121,7 +121,8 @@ def _confirmation(result: Result) -> Failure:
         message = f"{result.message} It goes on by itself, so do not call it again."
         return Failure("waiting", message)
     ran = "The steps before it ran, and its run waits: do not call it again."
-    ran = "Nothing ran." if result.run_id is None else ran
+    asked = result.confirmation
+    ran = ran if asked is not None and "/" in asked.id else "Nothing ran."
     return Failure("confirmation_required", _UNCONFIRMED + ran)
 
 

@@ -29,6 +29,7 @@ from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.quota import FAR
 from toolmd._types.registry import Registry
 from toolmd._types.result import EventListener, Result
+from toolmd._types.schema import plain_numbers
 from toolmd._types.settings import Settings
 from toolmd._types.verdict import Action, Problem, Verdict
 from toolmd._validation.redact import HIDDEN, changes, redacted_value
@@ -654,7 +655,8 @@ class Confirmations:
         safety = self._dispatcher.settings.safety
         policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
                   safety.on_missing_confidence]  # fmt: skip
-        parts = [tool.hash, tool.invoker.implementation_hash, policy, dict(arguments)]
+        canonical = plain_numbers(dict(arguments))
+        parts = [tool.hash, tool.invoker.implementation_hash, policy, canonical]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

@@ -67,7 +67,9 @@ def test_the_step_s_question_is_the_guarded_tool_s_confirmation(world: World) ->
     assert question.sensitivity == "high"
 
 
-@pytest.mark.parametrize("use", ["", "   - **Use**: guarded\n   - **With**:\n     - name: `word`\n"])
+@pytest.mark.parametrize(
+    "use", ["", "   - **Use**: guarded\n   - **With**:\n     - name: `word`\n"]
+)
 def test_a_question_shows_what_cannot_be_seen_and_differs_for_other_values(
     world: World, use: str
 ) -> None:

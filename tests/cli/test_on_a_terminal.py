@@ -28,7 +28,7 @@ BOUQUET = ("run", "make_bouquet", "kind=rose", "number=3")
 )
 def test_a_person_is_asked(shop, says: str, code: int, last: str) -> None:
     shown, ended = typed(shop.folder, *BOUQUET, says=says)
-    assert "Sell 3 of rose? [y/N]" in shown
+    assert "number: 3. Is this correct? [y/N]" in shown
     assert shown.rstrip().endswith(last)
     assert ended == code
 

@@ -176,6 +176,7 @@ def test_a_result_that_a_later_step_reads_is_stated_with_done(florist):
         typed = florist(*refused)
         assert (typed.code, "invalid_arguments" in typed.err) == (3, True), refused
     assert florist("runs", "resolve", run_id, "--not-done", "--result", "1").code == 2
+    assert florist("runs", "resolve", run_id, "--done", "--not-done").code == 2
     assert json.loads(florist("pending", "--json").out) == [asked]
 
     assert florist("runs", "resolve", run_id, "--done", "--result", '"rose"').code == 4

@@ -155,7 +155,9 @@ def test_only_the_operator_decides_a_review(kiosk: Any, guest: Guest) -> None:
         assert (told["outcome"], told["error"]["code"]) == ("denied", "review_required")
     assert kiosk.orders() == []
     with kiosk.client() as operator:
-        assert decide(operator, held, "approve").json()["outcome"] == "ok"
+        assert decide(operator, held, "approve").json()["outcome"] == "confirm"
+    assert kiosk.orders() == []
+    assert decide(ana, held, "approve").json()["outcome"] == "ok"
 
 
 def test_a_guest_may_not_use_the_operators_routes(guest: Guest) -> None:

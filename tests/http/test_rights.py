@@ -152,7 +152,8 @@ def test_nobody_approves_a_review_of_an_own_call(
     denied = decide(ana, pending, "approve").json()
 
     assert (denied["outcome"], denied["error"]["code"]) == ("denied", "review_required")
-    assert decide(olga, pending, "approve").json()["outcome"] == "ok"
+    assert decide(olga, pending, "approve").json()["outcome"] == "confirm"
+    assert decide(ana, pending, "approve").json()["outcome"] == "ok"
 
 
 APPROVED = "## Approval\n\n- **When**: always\n- **By**: chef\n\n## Safety\n"

@@ -233,9 +233,10 @@ def test_an_answer_without_words_is_a_plain_yes(
 
 def test_a_rejected_or_missing_answer_ends_the_skill(client: MakeClient) -> None:
     assert call(client({"user_name": "Ana"}, "decline"), "interview", {}).is_error
-    assert code(call(client({"user_name": "Ana"}, "cancel"), "interview", {})) == (
-        "confirmation_required"
-    )
+    open_ = call(client({"user_name": "Ana"}, "cancel"), "interview", {})
+    assert code(open_) == "confirmation_required"
+    assert "The steps before it ran" in texts(open_)[0]
+    assert "Nothing ran" not in texts(open_)[0]
 
 
 def test_a_broken_form_is_not_a_confirmation(

@@ -1,5 +1,6 @@
 """Steps that ask a person, and for which patient they call."""
 
+import pytest
 from run_world import MAKE_ONE, NO, YES, World, play_steps
 
 from toolmd._types.call import Caller
@@ -61,8 +62,25 @@ def test_the_step_s_question_is_the_guarded_tool_s_confirmation(world: World) ->
         "     - name: x\n"
     )
     assert play_steps(world, steps, answers=(YES,)).success
-    assert [question.prompt for question in world.questions] == ["Really?"]
-    assert world.questions[0].sensitivity == "high"
+    [question] = world.questions
+    assert question.prompt == "Really? I'd like to guarded: name: x. Is this correct?"
+    assert question.sensitivity == "high"
+
+
+@pytest.mark.parametrize(
+    "use", ["", "   - **Use**: guarded\n   - **With**:\n     - name: `word`\n"]
+)
+def test_a_question_shows_what_cannot_be_seen_and_differs_for_other_values(
+    world: World, use: str
+) -> None:
+    steps = f"1. **Do it**\n   - **Ask**: Really {{word}}?\n{use}"
+    for word in ("Bob", "Bo\u200bb\nYes", "Bo<U+200B>b\\nYes"):
+        assert play_steps(world, steps, {"word": word}, answers=(YES,)).success
+    prompts = [question.prompt for question in world.questions]
+    assert len(set(prompts)) == 3
+    assert all(prompt.isprintable() for prompt in prompts)
+    assert prompts[0].startswith("Really Bob?")
+    assert all(("name: " in prompt) == bool(use) for prompt in prompts)
 
 
 def test_a_person_may_approve_other_values(world: World) -> None:

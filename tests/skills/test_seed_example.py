@@ -118,7 +118,10 @@ def test_the_person_is_asked_once_for_exactly_the_booking(spec: SkillSpec, world
     asyncio.run(world.run(spec, INPUTS, answers=(YES,)))
 
     [question] = world.questions
-    assert question.prompt == "Book 09:00 on 2026-03-03 for Ada and Ben?"
+    assert question.prompt == (
+        "Book 09:00 on 2026-03-03 for Ada and Ben? I'd like to book appointment: child_names: "
+        "Ada,Ben, appointment_time: 2026-03-03T09:00:00, appointment_type: exam. Is this correct?"
+    )
     assert question.tool == "book_appointment"
     assert question.arguments == world.calls[2][1]
 

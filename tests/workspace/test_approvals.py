@@ -569,15 +569,66 @@ def test_an_operators_review_is_no_matter_of_the_approver(shop, tmp_path) -> Non
     assert done(tmp_path) == ["500"]
 
 
-def test_a_crisis_in_a_run_is_no_matter_of_the_approver(shop, tmp_path) -> None:
+@pytest.mark.parametrize(("approval", "extra"), [(TWO, ""), (MANAGER, CRISIS)])
+def test_a_run_stops_at_a_call_that_several_people_must_approve(
+    shop, tmp_path, approval: str, extra: str
+) -> None:
     (tmp_path / "skills_md").mkdir()
     (tmp_path / "skills_md/refund-order.skill.md").write_text(SKILL)
-    workspace = shop(extra=CRISIS)
-    one = workspace.run_sync("refund_order", {"amount": 500}, user="ana").confirmation
+    workspace = shop(approval, extra)
+    ended = workspace.run_sync("refund_order", {"amount": 5000}, user="ana")
 
-    decided = workspace.confirmations.approve_sync(one.id, user="eve", roles=["manager"])
-    assert code(decided) == "not_allowed"
+    assert (ended.outcome, code(ended)) == ("failed", "approval_required")
+    assert "several people" in ended.message
+    assert workspace.confirmations.pending_sync() == ()
     assert done(tmp_path) == []
+
+
+def test_an_approval_escalates_and_expires_in_a_run_as_outside_of_one(
+    shop, tmp_path, clock
+) -> None:
+    (tmp_path / "skills_md").mkdir()
+    (tmp_path / "skills_md/refund-order.skill.md").write_text(SKILL)
+    workspace = shop()
+    decide, pending = workspace.confirmations.approve_sync, workspace.confirmations.pending_sync
+
+    for hours, role, outcome in ((1, "head", "not_allowed"), (5, "head", "ok"), (25, "head", "")):
+        waits = workspace.run_sync("refund_order", {"amount": 500}, user="ana")
+        outside = ask(workspace, conversation=str(hours)).confirmation
+        one = workspace.confirmations.get_sync(waits.confirmation.id)
+        assert waits.message.startswith("It waits for manager")
+        assert one.id in {each.id for each in pending(user="eve", roles=["manager"])}
+        assert (one.approvals[0].escalate, one.expires) == (
+            outside.approvals[0].escalate, outside.expires,
+        )  # fmt: skip
+        clock.advance(hours * 3600)
+        decided = decide(one.id, user="eve", roles=[role])
+        assert code(decided) == outcome or (not outcome and decided.outcome == "denied")
+    assert done(tmp_path) == ["500"]
+
+
+def test_a_run_judges_its_approver_by_the_facts_that_the_skill_supplies(tmp_path) -> None:
+    folder = Folder(tmp_path)
+    approval = MANAGER.replace("manager", "`approver.shop == caller.shop`")
+    required = tool("refund", PARAMETERS, approval).replace(
+        "- **Category**", "- **Requires Context**: shop\n- **Category**"
+    )
+    folder.write("tools_md/refund.tool.md", required)
+    folder.write("tools_md/refund.py", CODE)
+    supplied = SKILL.replace("- **Category**", "- **Context**: shop from shop\n- **Category**")
+    given = "- **amount** (number, required)"
+    folder.write("skills_md/refund-order.skill.md",
+                 supplied.replace(given, f"{given}\n- **shop** (string, required)"))  # fmt: skip
+    folder.write("toolmd.toml", "[identity.facts]\nshop = 'string'\n")
+    with Workspace.open(tmp_path) as workspace:
+        assert not workspace.diagnostics
+        for decide in (workspace.confirmations.approve_sync, workspace.confirmations.reject_sync):
+            inputs = {"amount": 500, "shop": "lyon"}
+            one = workspace.run_sync("refund_order", inputs, user="ana").confirmation
+            other = decide(one.id, user="eve", context={"shop": "nice"})
+            assert code(other) == "not_allowed"
+            assert code(decide(one.id, user="eve", context={"shop": "lyon"})) in {"ok", "refused"}
+    assert done(tmp_path) == ["500"]
 
 
 def test_a_guards_own_review_stands_beside_the_approval(tmp_path) -> None:

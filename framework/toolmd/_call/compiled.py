@@ -31,7 +31,7 @@ class CompiledTool:
         self._escalation = escalation(parts)
         self.approvals = Approvals(spec)
         """The approvals of other people that its calls may need."""
-        self._own = steps_of("decide", parts, besides="review") if self.approvals else ()
+        self._own = steps_of("decide", parts, besides="review")
         self.holds_sensitive = any(p.shape.holds_sensitive for p in spec.parameters)
         """Whether its arguments may contain Sensitive values."""
         self.keeps_words = spec.read_only and not reads_words(spec)

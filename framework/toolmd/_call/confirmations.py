@@ -15,6 +15,7 @@ from toolmd._call.audit.recorder import Recorder
 from toolmd._call.checks import Passage
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.corrections import REPLACES, add_replacing, end_corrected, text_of
+from toolmd._call.crisis import with_flag
 from toolmd._call.denial import CallDenied, denial_of, deny, guard_failed
 from toolmd._call.keyed import find_record, record
 from toolmd._call.prompts import ask_again, show, words_of
@@ -28,6 +29,7 @@ from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.quota import FAR
 from toolmd._types.registry import Registry
 from toolmd._types.result import EventListener, Result
+from toolmd._types.schema import plain_numbers
 from toolmd._types.settings import Settings
 from toolmd._types.verdict import Action, Problem, Verdict
 from toolmd._validation.redact import HIDDEN, changes, redacted_value
@@ -91,7 +93,7 @@ class Confirmations:
         self._store = dispatcher.store
         self._clock = dispatcher.clock
 
-    async def add(
+    async def add(  # noqa: PLR0913, PLR0917 - a call, and what was decided on it before
         self,
         tool: CompiledTool,
         call: Call,
@@ -99,6 +101,7 @@ class Confirmations:
         verdict: Verdict,
         notes: tuple[str, ...] = (),
         by: By | None = None,
+        approved: tuple[Approved, ...] = (),
     ) -> Confirmation:
         """Store and record a call until a person decides; a dry run does neither.
 
@@ -111,6 +114,7 @@ class Confirmations:
             verdict: Why it waits: an action stricter than ALLOW.
             notes: What a person changed in it before; they go into its result.
             by: The decision after which it waits again.
+            approved: The caller's yes to it, where an operator must review it besides.
 
         Raises:
             CallDenied: It can't be stored or recorded.
@@ -126,7 +130,8 @@ class Confirmations:
             "", sensitivity=call_spec.safety.sensitivity or "low",
             kind="review" if verdict.action is Action.REVIEW and own is None else "confirm",
             call=checked, code=verdict.code, reason=verdict.message,
-            notes=notes, words=words, approvals=approvals, **asked._asdict(),
+            notes=notes, words=words, approvals=approvals,
+            approved=() if approvals else approved, **asked._asdict(),
         )  # fmt: skip
         if call.dry_run:
             return one
@@ -163,10 +168,13 @@ class Confirmations:
             return (), None
         if _needs_operator(verdict):
             opened += (OPERATORS_REVIEW,)
-        at = Passage(call, 0.0)
-        at.arguments = dict(arguments)
-        own = await tool.asks_caller(at)
-        return opened, own if own.action is Action.CONFIRM else None
+        return opened, await self._asks_caller(tool, call)
+
+    @staticmethod
+    async def _asks_caller(tool: CompiledTool, call: Call) -> Verdict | None:
+        """Return the verdict that asks the caller of a call with validated arguments, if any."""
+        own = await tool.asks_caller(_passage(call))
+        return own if own.action is Action.CONFIRM else None
 
     async def end_corrected(self, tool: CompiledTool, at: Passage, result: Result) -> Result:
         """End the pending call that a call which ran corrects or repeats; the result notes it.
@@ -240,39 +248,19 @@ class Confirmations:
     def _now(self) -> dt.datetime:
         return dt.datetime.fromtimestamp(self._clock(), dt.UTC)
 
-    async def approves(
+    async def deny_approval(
         self, one: Confirmation, decision: Decision, who: Approver
-    ) -> tuple[bool, Result | None]:
-        """Return whether a person may answer a run's question for its caller, or the denial."""
-        began, call = perf_counter(), one.call
+    ) -> Result | None:
+        """Return the denial where a person may not answer a run's question for its caller."""
+        began = perf_counter()
         try:
-            return await self._is_approver(one, decision, who), None
+            yes_of(one, who, self._now())
         except Exception as error:  # noqa: BLE001 - any exception in a check denies
-            return False, await self._dispatcher.denied(call, error, began)
-
-    async def _is_approver(self, one: Confirmation, decision: Decision, who: Approver) -> bool:
-        """Return whether a call needs an approval, which this person may give; else deny."""
-        call = one.call
-        if one.approvals:
-            yes_of(one, who, self._now())
-            if decision.kind == "edit":
-                message = "An approver answers yes or no: the step states the arguments."
-                raise deny("not_allowed", message)
-            return True
-        tool = await self._dispatcher.find(call)
-        at = await tool.read(call)
-        call = at.call._replace(arguments=at.arguments)
-        verdict = Verdict(Action.REVIEW, "approval_required")
-        opened, _ = await self._approvals_of(tool, call, verdict)
-        at.call = await self._dispatcher.with_crisis_flag(call)
-        in_crisis = at.call.caller.crisis and not tool.call_spec.read_only
-        if opened and (len(opened) > 1 or in_crisis or tool.escalates(at)):
-            message = "A run can't wait for several approvals: call the tool outside of it."
-            raise deny("not_allowed", message)
-        if opened:
-            one = Confirmation("", "", call=call, approvals=opened)
-            yes_of(one, who, self._now())
-        return bool(opened)
+            return await self._dispatcher.denied(one.call, error, began)
+        if decision.kind != "edit":
+            return None
+        message = "An approver answers yes or no: the step states the arguments."
+        return await self._dispatcher.denied(one.call, deny("not_allowed", message), began)
 
     def pending(
         self, user: str | None = None, after: tuple[float, str] | None = None
@@ -449,17 +437,31 @@ class Confirmations:
         after, call, verdict = await self._edit(tool, one, edit)
         escalated = verdict.action is Action.REVIEW and one.kind != "review"
         if escalated and one.approvals:
-            return await self._ask_approvers(tool, one, after, verdict)
+            approvals, _ = await self._approvals_of(tool, call, verdict)
+            return await self._ask_next(tool, one, after._replace(
+                kind="review", approvals=approvals, code=verdict.code, reason=verdict.message,
+            ), by)  # fmt: skip
+        escalated = escalated and (bool(edit) or not one.approved)
+        yes = Approved(None, (), None, self._clock(), ())
+        # An operator's yes is no word of the caller.
+        needs_own = one.kind == "review" and not one.approvals and not one.approved
+        if needs_own and (own := await self._asks_caller(tool, call)) is not None:
+            return await self._ask_next(tool, one, after._replace(
+                kind="confirm", approved=(yes,), code=own.code, reason=own.message,
+            ), by)  # fmt: skip
         if tool.approvals and call.asked is None and not call.is_of_a_run:
             needed, _ = await self._approvals_of(tool, call, verdict)
             known = {each.number for each in one.approvals}
             escalated = escalated or not {each.number for each in needed} <= known
         arguments: Any = call.arguments
         # An edited critical call is shown again, with the values that would run.
-        if escalated or (edit and tool.call_spec.safety.sensitivity == "critical"):
+        is_shown_again = bool(edit) and tool.call_spec.safety.sensitivity == "critical"
+        if escalated or is_shown_again:
             await self._claim(one, "edited")
             verdict = verdict._replace(action=max(verdict.action, Action.CONFIRM))
-            return await self.add(tool, after.call, arguments, verdict, after.notes, by)
+            given = () if is_shown_again else (yes,)
+            again = with_flag(after.call) if tool.escalates(_passage(call)) else after.call
+            return await self.add(tool, again, arguments, verdict, after.notes, by, given)
         await tool.limits.check(call, arguments)
         # It waits for its turn as long as it may run.
         seconds, now = 2 * tool.invoker.seconds + SPARE_S, self._clock()
@@ -488,7 +490,8 @@ class Confirmations:
     def _as_shown(self, tool: CompiledTool, one: Confirmation) -> Confirmation:
         """Return a confirmation with what people see of its call now."""
         arguments: Any = one.call.arguments
-        shown = show(tool, one.call, arguments, self._clock(), approvals=one.approvals)
+        approvals = one.approvals if one.kind == "review" else ()
+        shown = show(tool, one.call, arguments, self._clock(), approvals=approvals)
         return one._replace(**shown._asdict())
 
     async def _step(
@@ -523,17 +526,16 @@ class Confirmations:
             await self._dispatcher.recorder.waits(after, tool, by)
         return after
 
-    async def _ask_approvers(
-        self, tool: CompiledTool, one: Confirmation, after: Confirmation, verdict: Verdict
+    async def _ask_next(
+        self, tool: CompiledTool, one: Confirmation, after: Confirmation, by: By
     ) -> Confirmation:
-        """Store a call that its caller confirmed for its approvers, under the same id."""
+        """Store and record a call that one person confirmed for the next, under the same id."""
         now = self._clock()
-        approvals, _ = await self._approvals_of(tool, after.call, verdict)
-        after = self._as_shown(tool, after._replace(
-            kind="review", approvals=approvals, code=verdict.code, reason=verdict.message,
-        ))  # fmt: skip
+        after = self._as_shown(tool, after)
         after = after._replace(expires=now + self._waits_s(tool, after))
-        await self._won(one, lambda: self._store.confirmations.advance(after, one, now))
+        advance, edited = self._store.confirmations.advance, after.bound_to != one.bound_to
+        await self._won(one, lambda: advance(after, one, now, edited=edited))
+        await self._dispatcher.recorder.waits(after, tool, by)
         return after
 
     def _waits_s(self, tool: CompiledTool, one: Confirmation) -> float:
@@ -643,7 +645,8 @@ class Confirmations:
         safety = self._dispatcher.settings.safety
         policy = [safety.default_min, safety.floor, tool.default_min, list(safety.crisis_words),
                   safety.on_missing_confidence]  # fmt: skip
-        parts = [tool.hash, tool.invoker.implementation_hash, policy, dict(arguments)]
+        canonical = plain_numbers(dict(arguments))
+        parts = [tool.hash, tool.invoker.implementation_hash, policy, canonical]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -651,6 +654,13 @@ def _needs_operator(verdict: Verdict) -> bool:
     """Return whether a call needs a review besides the approvals that its file states."""
     codes = {one.code for one in verdict.details} or {verdict.code}
     return verdict.action is Action.REVIEW and codes != {"approval_required"}
+
+
+def _passage(call: Call) -> Passage:
+    """Return the passage of a call with validated arguments."""
+    at = Passage(call, 0.0)
+    at.arguments = dict(call.arguments)  # type: ignore[arg-type]  # they were validated
+    return at
 
 
 async def _check(tool: CompiledTool, call: Call) -> tuple[Passage, Verdict]:

@@ -10,7 +10,7 @@ from toolmd._types.approval import OPERATOR_GROUP
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import Confirmation
-from toolmd._types.schema import Parameter, Schema
+from toolmd._types.schema import Parameter, Schema, plain_numbers
 
 REPLACES = "It replaces the pending call {}, which it corrects."
 
@@ -135,8 +135,10 @@ def _count_kept(new: Mapping[str, Any], old: Any, names: set[str], *, repeats: b
 
 
 def text_of(arguments: Any, name: str) -> str:
-    # As JSON text, where true is not 1.
-    return json.dumps(arguments[name], sort_keys=True, default=str) if name in arguments else ""
+    # As JSON text, where true is not 1, and 2.0 is 2.
+    if name not in arguments:
+        return ""
+    return json.dumps(plain_numbers(arguments[name]), sort_keys=True)
 
 
 def is_approval(one: Confirmation) -> bool:

@@ -15,6 +15,7 @@ from toolmd._store.store import Store
 from toolmd._types.call import Call
 from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.result import Failure, Result
+from toolmd._types.schema import plain_numbers
 from toolmd._types.stored import KeyedCall
 from toolmd.errors import logged
 
@@ -32,13 +33,8 @@ def key_with(key: str, arguments: Mapping[str, Any]) -> str:
 
     Defaults are filled, ignored arguments are dropped, and 2.0 is 2.
     """
-    text = json.dumps(json.loads(json.dumps(arguments), parse_float=_number), sort_keys=True)
+    text = json.dumps(plain_numbers(dict(arguments)), sort_keys=True)
     return hashlib.sha256(f"{key}\n{text}".encode()).hexdigest()[:32]
-
-
-def _number(text: str) -> float:
-    value = float(text)
-    return int(value) if value.is_integer() else value
 
 
 class KeyedCalls:

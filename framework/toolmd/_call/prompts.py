@@ -12,7 +12,7 @@ from toolmd._types.call_spec import ToolCallSpec
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.identity import values_of
 from toolmd._types.verdict import Verdict
-from toolmd._types.visible import value_text, visible
+from toolmd._types.visible import call_text, visible
 from toolmd._validation import read_object
 from toolmd._validation.redact import hider, redacted
 from toolmd.errors import hidden, hiding
@@ -40,12 +40,9 @@ def prompt_of(
     """
     names = given if isinstance(given, Mapping) else read_object(given)
     lists = {one.name for one in call_spec.parameters if one.shape.types == ("array",)}
-    told = ", ".join(f"{name}: {value_text(shown[name], is_list=name in lists)}"
-                     for name in shown if name in names)  # fmt: skip
-    what = call_spec.name.replace("_", " ").replace("-", " ")
+    arguments = {name: shown[name] for name in shown if name in names}
     critical = call_spec.safety.sensitivity == "critical"
-    ending = "Please confirm these details are correct." if critical else "Is this correct?"
-    return f"I'd like to {what}{': ' if told else ''}{told}.{more} {ending}"
+    return call_text(call_spec.name, arguments, lists, critical=critical, more=more)
 
 
 class Question(NamedTuple):

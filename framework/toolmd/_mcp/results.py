@@ -60,7 +60,7 @@ FRESH = {"ttlMs": 0, "cacheScope": "private"}
 RESULT = "toolmd/result"
 """The key under `_meta` for the parts of a Result that are for the host, not for the model."""
 FOR_THE_HOST = ("outcome", "attempts", "duration_ms", "crisis", "truncated", "source")
-CAN_CONFIRM = "The user must confirm this call, and did not. Nothing ran."
+_UNCONFIRMED = "The user must confirm this call, and did not. "
 
 
 def answer(
@@ -113,7 +113,10 @@ def _confirmation(result: Result) -> Failure:
     if result.outcome == "waiting":
         message = f"{result.message} It goes on by itself, so do not call it again."
         return Failure("waiting", message)
-    return Failure("confirmation_required", CAN_CONFIRM)
+    ran = "The steps before it ran, and its run waits: do not call it again."
+    asked = result.confirmation
+    ran = ran if asked is not None and "/" in asked.id else "Nothing ran."
+    return Failure("confirmation_required", _UNCONFIRMED + ran)
 
 
 def _mismatch(result: Result, why: str) -> Result:

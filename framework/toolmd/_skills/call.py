@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from toolmd._skills.journal import UncertainOutcome
+from toolmd._types.approval import OpenApproval
 from toolmd._types.asked import Asked
 from toolmd._types.call import Call
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.result import Result
 from toolmd._types.run import Question
 from toolmd._types.tool import ToolSpec
-from toolmd._validation.words import shown_value
+from toolmd._types.visible import arguments_text
 from toolmd.errors import logged
 
 _PASSING = frozenset({"failed", "unknown"})
@@ -117,12 +118,16 @@ class Outcome(NamedTuple):
             return cls(**record)
         form = held.get("form")
         call = Call("", {}, asked=None if form is None else Asked("", form))
-        asked = Confirmation(held["id"], held["prompt"], held["sensitivity"], call=call)
+        asked = Confirmation(
+            held["id"], held["prompt"], held["sensitivity"], call=call, expires=held.get("expires"),
+            approvals=tuple(map(OpenApproval.of, held.get("open", ()))),
+        )  # fmt: skip
         return cls(**{**record, "held": asked})
 
     def to_json(self) -> dict[str, Any]:
         """Return the record."""
-        return {**self._asdict(), "held": self.held and self.held.to_request()}
+        held = self.held and {**self.held.to_request(), "open": self.held.approvals}
+        return {**self._asdict(), "held": held}
 
     def failure(self, name: str) -> StepError:
         """Return the error of a call that did not succeed."""
@@ -144,8 +149,8 @@ def uncertain(question: Question) -> UncertainOutcome:
     Args:
         question: The question without its text; it has the call's tool and arguments.
     """
-    given = (question.arguments or {}).items()
-    called = f" with {', '.join(f'{k}: {shown_value(v)}' for k, v in given)}" if given else ""
+    given = arguments_text(question.arguments or {})
+    called = f" with {given}" if given else ""
     prompt = (
         f"Did {question.tool} take effect? The process ended while it was called{called} for the "
         f"step '{question.step}', and it must not be called twice."

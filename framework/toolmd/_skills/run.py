@@ -8,9 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from toolmd._expressions import (
-    compile_expression,
-)
 from toolmd._skills.call import (
     DeclinedError,
     End,
@@ -42,7 +39,6 @@ from toolmd._types.skill import (
     Way,
     folded,
 )
-from toolmd._validation.redact import redacted
 
 MAX_ITEMS = 1000
 MAX_AT_ONCE = 32
@@ -181,7 +177,7 @@ class Run(RunNames):
         if step.use is not None:
             return value
         assert step.ask is not None
-        key, prompt = f"{self.key(step)}:ask", self.text(step.ask)
+        key, prompt = f"{self.key(step)}:ask", self.question_text(step.ask, None, {})
         asked = self.question(step, key, prompt, saves=step.save_as, **self._approval(step))
         answer = await self.answer(step, asked)
         return True if answer.text is None else answer.text
@@ -190,13 +186,8 @@ class Run(RunNames):
         """Return how long an Ask waits and who answers it, as fields of its question."""
         if (one := step.approval) is None:
             return {"timeout_s": step.expires_s or step.timeout_s}
-        said: dict[str, Any] = {"kind": "review", "timeout_s": one.expires_s}
-        said["by"] = one.by if isinstance(one.by, str) else list(one.by)
-        said["escalate"] = [(each.after_s, list(each.to)) for each in one.escalate] or None
-        if isinstance(one.by, str):
-            read = compile_expression(one.by, self.names).names
-            said["reads"] = {name: self.names[name] for name in read & self.names.keys()}
-        return said
+        escalate = [(each.after_s, each.to) for each in one.escalate]
+        return self.approval(one.by, escalate, one.expires_s, self.names)
 
     async def use(self, step: Step, value: Any) -> Any:
         """Call the step's tool or skill and return its data.
@@ -216,8 +207,8 @@ class Run(RunNames):
             if step.ask is not None:
                 spec = self.tool(use.name)
                 asked = self.question(
-                    step, f"{self.key(step)}:ask", self.text(step.ask), tool=use.name,
-                    arguments=arguments, **self._approval(step),
+                    step, f"{self.key(step)}:ask", self.question_text(step.ask, use, arguments),
+                    tool=use.name, arguments=arguments, **self._approval(step),
                     sensitivity=(spec.safety.sensitivity if spec is not None else None) or "low",
                 )  # fmt: skip
                 answer = await self.answer(step, asked)
@@ -419,14 +410,9 @@ class Run(RunNames):
     def question(self, step: Step, key: str, prompt: str, **parts: Any) -> Question:
         """Build a question of a step without Sensitive values; `parts` are further fields."""
         asked = Question(self.order.id, key, self.spec.name, step.title, prompt, **parts)
-        if (secrets := self.secrets) is None:
-            return asked
         if asked.tool is not None and asked.arguments is not None:
-            parameters = self.parameters(asked.tool)
-            secrets.learn(asked.arguments, parameters)
-            shown = secrets.hide_in(redacted(asked.arguments, parameters))
-            asked = asked._replace(arguments=shown)
-        return asked._replace(prompt=secrets.hide(prompt))
+            asked = asked._replace(arguments=self.hide_arguments(asked.tool, asked.arguments))
+        return asked if self.secrets is None else asked._replace(prompt=self.secrets.hide(prompt))
 
     async def answer(self, step: Step, asked: Question) -> Answer:
         """Return an approval; a no or silence raises DeclinedError, a text answer InsteadError."""
@@ -556,30 +542,48 @@ class ToolCall:
         raise AssertionError("counting does not end")
 
     async def _agree(self, held: Confirmation, number: int, *, review: bool) -> None:
-        """Ask for approval and take over what the person edits, or reject the confirmation."""
-        run, form = self.run, held.form
+        """Ask for approval and take over what the person edits, or reject the confirmation.
+
+        Raises StepError where several people must approve the call.
+        """
+        run, form, parts = self.run, held.form, dict[str, Any](timeout_s=self.step.timeout_s)
+        if len(held.approvals) > 1:
+            await self._reject(held, number, None)
+            message = "several people must approve it, which a run can't ask: call it outside of it"
+            raise StepError("approval_required", f"{self.tool}: {message}")
+        if review:
+            parts |= {"kind": "review"} if not held.approvals else self._approval(held)
         shown = self.arguments if form is None else Asked("", form).defaults
         question = run.question(
             self.step, f"{self.key}:ask{number}", held.prompt, tool=self.tool, arguments=shown,
-            sensitivity=held.sensitivity, timeout_s=self.step.timeout_s,
-            kind="review" if review else None, form=None if form is None else dict(form),
+            sensitivity=held.sensitivity, form=None if form is None else dict(form), **parts,
         )  # fmt: skip
         try:
             answer = await run.answer(self.step, question)
         except (DeclinedError, InsteadError, CancelledRunError) as no:
-            by = getattr(no, "by", None)
-
-            async def reject() -> bool:
-                await run.executor.reject(held.id, run.call(self.tool, {}, self.name), by)
-                return True
-
-            await run.journal.perform(f"{self.key}:reject{number}", reject, undoing=True)
+            await self._reject(held, number, getattr(no, "by", None))
             raise
         self.by = answer.by
         if form is not None:
             self.answer = answer.arguments or {}
         else:
             self.arguments = {**self.arguments, **(answer.arguments or {})}
+
+    def _approval(self, held: Confirmation) -> dict[str, Any]:
+        """Return until when the call waits and who approves it, as fields of its question."""
+        (one,), began = held.approvals, self.run.journal.now().timestamp()
+        escalate = [(at - began, roles) for at, roles in one.escalate]
+        assert held.expires is not None
+        return self.run.approval(one.by, escalate, held.expires - began, self.arguments)
+
+    async def _reject(self, held: Confirmation, number: int, by: str | None) -> None:
+        run = self.run
+
+        async def reject() -> bool:
+            await run.executor.reject(held.id, run.call(self.tool, {}, self.name), by)
+            return True
+
+        await run.journal.perform(f"{self.key}:reject{number}", reject, undoing=True)
 
     async def _confirm(self, held: Confirmation) -> Result:
         """Approve the confirmation; an approval from before a crash still counts.

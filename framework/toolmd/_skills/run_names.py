@@ -1,6 +1,6 @@
 """What the steps of a run read: names and expressions, and the arguments of their calls."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
@@ -15,14 +15,15 @@ from toolmd._expressions import (
 )
 from toolmd._skills.call import StepError
 from toolmd._skills.journal import Executor, Journal
-from toolmd._skills.text import MISSING, ValueTextError, text_of, value_of
+from toolmd._skills.text import MISSING, ValueTextError, as_text, text_of, value_of
 from toolmd._types.call import Caller
 from toolmd._types.identity import caller_values
 from toolmd._types.run import Order
 from toolmd._types.schema import Parameter
 from toolmd._types.skill import Argument, Expression, SkillSpec, Step, Template, Use
 from toolmd._types.tool import ToolSpec
-from toolmd._validation.redact import Secrets
+from toolmd._types.visible import call_text, value_text
+from toolmd._validation.redact import Secrets, redacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,50 @@ class RunNames:
     def text(self, template: Template) -> str:
         """Return a template's text."""
         return text_of(template, self.evaluate)
+
+    def question_text(self, template: Template, use: Use | None, arguments: dict[str, Any]) -> str:
+        """Return the text of an Ask, and below it the call that a yes approves, if any."""
+        asked = text_of(template, self.evaluate, self._write)
+        if use is None:
+            return asked
+        spec, shown = self.tool(use.name), self.hide_arguments(use.name, arguments)
+        parameters = self.parameters(use.name)
+        lists = {one.name for one in parameters if one.shape.types == ("array",)}
+        critical = spec is not None and spec.safety.sensitivity == "critical"
+        return f"{asked} {call_text(use.name, shown, lists, critical=critical)}"
+
+    def _write(self, value: Any) -> str:
+        # Sensitive texts are found as they are, and not as a question shows them.
+        shown = value if self.secrets is None else self.secrets.hide_in(value)
+        return value_text(shown) if isinstance(shown, str | list | dict) else as_text(shown)
+
+    def hide_arguments(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call without Sensitive values."""
+        if (secrets := self.secrets) is None:
+            return arguments
+        parameters = self.parameters(name)
+        secrets.learn(arguments, parameters)
+        hidden: dict[str, Any] = secrets.hide_in(redacted(arguments, parameters))
+        return hidden
+
+    def approval(
+        self,
+        by: Sequence[str] | str,
+        escalate: Sequence[tuple[float, Sequence[str]]],
+        expires_s: float,
+        values: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Return who answers instead of the caller, and until when, as fields of a question.
+
+        `values` are those that an expression in `by` may read, besides the caller's facts.
+        """
+        later = [(after_s, list(roles)) for after_s, roles in escalate] or None
+        said = {"kind": "review", "timeout_s": expires_s, "escalate": later}
+        if not isinstance(by, str):
+            return {**said, "by": list(by)}
+        read = compile_expression(by, values).names & values.keys()
+        reads = {**{name: values[name] for name in read}, CALLER: dict(self.caller.context)}
+        return {**said, "by": by, "reads": reads}
 
     def require(self, name: str) -> None:
         """Raise StepError where the skill's lists do not name the tool or skill."""

@@ -50,9 +50,9 @@ def sentence(text: str) -> str:
     return text if not text or text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 
 
-def text_of(template: Template, evaluate: Evaluate) -> str:
-    """Return the template's text with the value of each expression inserted."""
-    return "".join(p if isinstance(p, str) else as_text(evaluate(p)) for p in template.parts)
+def text_of(template: Template, evaluate: Evaluate, write: Callable[[Any], str] = as_text) -> str:
+    """Return the template's text with the value of each expression, as `write` formats it."""
+    return "".join(p if isinstance(p, str) else write(evaluate(p)) for p in template.parts)
 
 
 def value_of(value: Value, shape: Schema, evaluate: Evaluate) -> Any:

@@ -216,13 +216,7 @@ def _confirmation(data: str) -> Confirmation:
     caller = Caller(*call.caller)
     caller = caller._replace(earlier=tuple(caller.earlier), roles=tuple(caller.roles))
     call = call._replace(caller=caller, budget=budget, asked=asked, counts=())
-    approvals = tuple(
-        OpenApproval(
-            number, reason, by if isinstance(by, str) else tuple(by), text,
-            tuple((at, tuple(roles)) for at, roles in escalate),
-        )
-        for number, reason, by, text, escalate in one.approvals
-    )  # fmt: skip
+    approvals = tuple(map(OpenApproval.of, one.approvals))
     approved = tuple(
         Approved(user, tuple(roles), via, at, tuple(numbers))
         for user, roles, via, at, numbers in one.approved

@@ -100,6 +100,13 @@ class OpenApproval(NamedTuple):
     escalate: tuple[tuple[float, tuple[str, ...]], ...] = ()
     """When further roles may approve, in seconds since the epoch, and which."""
 
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> "OpenApproval":
+        """Return the approval that its values as JSON describe."""
+        number, reason, by, text, escalate = row
+        roles = by if isinstance(by, str) else tuple(by)
+        return cls(number, reason, roles, text, tuple((at, tuple(to)) for at, to in escalate))
+
     @property
     def whose(self) -> str:
         """Who may approve at first, in words."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from toolmd._types.approval import OpenApproval
 from toolmd._types.call import NOBODY, Caller
 from toolmd._types.result import Result, SkillResult
+from toolmd._types.schema import plain_numbers
 from toolmd._types.visible import brief
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ class Order(NamedTuple):
 
 
 def _asked(order: Order) -> tuple[object, ...]:
-    # Compared as JSON, where true differs from 1.
-    inputs = json.dumps(order.inputs, sort_keys=True)
+    # Compared as JSON, where true differs from 1, and 2.0 is 2.
+    inputs = json.dumps(plain_numbers(order.inputs), sort_keys=True)
     caller = order.caller
     return order.plan.skill.name, inputs, caller.user, caller.context
 
@@ -87,7 +88,8 @@ class Question(NamedTuple):
     escalate: list[tuple[float, list[str]]] | None = None
     """After how many seconds further roles may answer, and which."""
     reads: dict[str, Any] | None = None
-    """The values that the expression of `by` reads, which nobody is shown."""
+    """The values that the expression of `by` reads, which nobody is shown; the caller's facts are
+    among them."""
 
     @classmethod
     def start(cls, order: Order, at: dt.datetime) -> "Question":

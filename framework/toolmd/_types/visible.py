@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Sized
+from collections.abc import Collection, Mapping, Sized
 from json import dumps, loads
 from typing import Any
 
@@ -63,6 +63,34 @@ def value_text(value: Any, *, is_list: bool = False) -> str:
     count = f"{len(value)} values, " if isinstance(value, list) else ""
     digest = hashlib.sha256(dumps(value, sort_keys=True).encode()).hexdigest()
     return f"{text[:_HEAD]}… ({count}{len(text)} characters, SHA-256 {digest[:16]})"
+
+
+def call_text(
+    name: str,
+    arguments: Mapping[str, Any],
+    lists: Collection[str] = (),
+    *,
+    critical: bool = False,
+    more: str = "",
+) -> str:
+    """Return `I'd like to create reminder: title: Walk, days: 1,2. Is this correct?`.
+
+    Args:
+        name: The tool's name.
+        arguments: What the person may see of the arguments.
+        lists: The names of those that are always lists.
+        critical: Whether the tool is critical.
+        more: Sentences below the arguments.
+    """
+    given = arguments_text(arguments, lists)
+    ending = "Please confirm these details are correct." if critical else "Is this correct?"
+    what = name.replace("_", " ").replace("-", " ")
+    return f"I'd like to {what}{': ' if given else ''}{given}.{more} {ending}"
+
+
+def arguments_text(arguments: Mapping[str, Any], lists: Collection[str] = ()) -> str:
+    """Return `title: Walk, days: 1,2`; `lists` names the arguments that are always lists."""
+    return ", ".join(f"{n}: {value_text(one, is_list=n in lists)}" for n, one in arguments.items())
 
 
 def _scalar(value: Any) -> str:

@@ -301,9 +301,11 @@ class Confirmations:
         """Return whether a person gives the approval that a run waits for, or the denial."""
         one = await off_loop(self._runs().questions.find, confirmation_id)
         withdrawn = decision.kind == "reject" and who.user is not None
-        if one is None or one.kind != "review" or (withdrawn and who.user == one.call.caller.user):
+        if one is None or not one.approvals or (withdrawn and who.user == one.call.caller.user):
             return False, None
-        return await (await self._project.dispatcher()).confirmations.approves(one, decision, who)
+        calls = (await self._project.dispatcher()).confirmations
+        denial = await calls.deny_approval(one, decision, who)
+        return denial is None, denial
 
     pending_sync = sync_of(pending)
     of_call_sync = sync_of(of_call)

@@ -11,6 +11,7 @@ from toolmd._call.confirmations import NOT_YOURS
 from toolmd._call.denial import CallDenied
 from toolmd._call.result import answer_of
 from toolmd._call.threads import AROUND
+from toolmd._expressions import CALLER
 from toolmd._skills.engine import Engine
 from toolmd._skills.store import StoredQuestion
 from toolmd._types.approval import either
@@ -145,10 +146,8 @@ def waits(call: Call, ended: SkillResult, pending: tuple[Confirmation, ...]) -> 
     if not pending:
         return result
     waiting = tuple(
-        one._replace(call=one.call._replace(id=call.id, arguments=one.shown),
-                     created=0.0, expires=None)
-        for one in pending
-    )  # fmt: skip
+        one._replace(call=one.call._replace(id=call.id, arguments=one.shown)) for one in pending
+    )
     first, message = waiting[0], "The user must confirm it."
     if first.approvals:
         message = f"It waits for {first.approvals[0].whose}: {first.prompt}"
@@ -208,7 +207,9 @@ def _confirmation(one: StoredQuestion, order: Order) -> Confirmation:
         call, shown = call._replace(asked=Asked(prompt, question.form)), given
     kind: Literal["confirm", "review"] = "review" if question.kind == "review" else "confirm"
     if question.reads:
-        call = call._replace(given=question.reads)
+        # A skill's Context adds facts to those of the caller.
+        caller = caller._replace(context=question.reads.get(CALLER, caller.context))
+        call = call._replace(given=question.reads, caller=caller)
     return Confirmation(name, prompt, question.sensitivity, kind, call, shown, one.opened,
                         one.expires, saves=question.saves, approvals=question.approvals(one.opened),
                         reason=question.step)  # fmt: skip

@@ -15,6 +15,7 @@ DATE = Parameter(name="date", shape=Schema(types=("string",), format="date"), re
 URGENT = Parameter(name="urgent", shape=Schema(types=("boolean",)))
 PLACE = Parameter(name="place", shape=Schema(types=("object",)))
 NUMBER = Parameter(name="number", shape=Schema(types=("integer",)), required=True)
+PRICE = Parameter(name="number", shape=Schema(types=("number",)), required=True)
 TEXT = Parameter(name="a", shape=Schema(types=("string",)))
 SEVEN = Parameter(name="n", shape=Schema(types=("integer",), default=7, has_default=True))
 VISIT = {"title": "Checkup", "date": "2026-01-18"}
@@ -29,6 +30,7 @@ def desk(harness, tool, tmp_path):
     own = Safety(requires_confirmation=True)
     settings = Settings(root=tmp_path, state=tmp_path, audit=AuditSettings(enabled=False))
     return harness(
+        tool("pay", log, PRICE, safety=own),
         tool("log", log, TITLE, DATE, URGENT, PLACE, safety=own),
         tool("count", log, NUMBER, DATE, safety=own),
         tool("note", log, TEXT, SEVEN, safety=own),
@@ -144,6 +146,12 @@ def test_the_order_of_the_keys_of_an_object_changes_nothing(desk):
 
     assert again.confirmation.replaces == ()
     assert first.confirmation.id in pending(desk)
+
+
+def test_a_number_that_is_written_in_another_way_is_the_same_call(desk):
+    first, second = (desk.call("pay", {"number": one}, conversation="c1") for one in (11, 11.0))
+    assert second.confirmation.id == first.confirmation.id
+    assert desk.call("pay", {"number": 11.5}).confirmation.id != first.confirmation.id
 
 
 def test_a_call_that_was_rejected_is_not_replaced(desk):

@@ -46,14 +46,16 @@ class PendingCallMachine(RuleBasedStateMachine):
         self.harness = type(self).make_harness(made, settings=project, clock=lambda: self.now)
         self.confirmations = self.harness.dispatcher.confirmations
 
-    def keep(self, result, number, user):
-        kind = "review" if number > 5 else "confirm"
-        assert result.outcome == kind
+    def keep(self, result, number, user, *, confirmed=False):
+        kind = "review" if number > 5 or confirmed else "confirm"
+        before = self.known.get(result.confirmation.id)
+        assert result.outcome == (kind if before is None else before["kind"])
         assert f"number: {number}" in result.confirmation.prompt
         # An identical call that waits is the same one; a crisis review waits without an end.
         self.known.setdefault(result.confirmation.id, {
             "number": number, "user": user, "kind": kind, "state": "pending",
             "version": self.version, "until": math.inf if kind == "review" else self.now + LIFE_S,
+            "given": confirmed,
         })  # fmt: skip
         return result.confirmation.id
 
@@ -95,9 +97,15 @@ class PendingCallMachine(RuleBasedStateMachine):
             held["state"] = "over"
         elif edit == 10:
             assert (result.outcome, code) == ("denied", "invalid_arguments")
-        elif edit is not None and edit > 5 and held["kind"] == "confirm":
-            self.keep(result, edit, held["user"])
+        elif edit is not None and held["kind"] == "confirm" and (edit > 5 or held["given"]):
+            # The flag of a crisis stays on the call.
+            self.keep(result, edit, held["user"], confirmed=True)
             held["state"] = "over"
+        elif held["kind"] == "review" and not held["given"]:
+            # The yes of an operator is not the caller's.
+            assert (result.outcome, result.confirmation.id) == ("confirm", confirmation_id)
+            number = held["number"] if edit is None else edit
+            held |= {"number": number, "kind": "confirm", "until": self.now + LIFE_S, "given": True}
         else:
             assert result.outcome == "ok"
             self.wanted.append(held["number"] if edit is None else edit)

@@ -111,6 +111,19 @@ def test_a_call_that_was_pending_before_the_crisis_goes_to_an_operator(clinic):
     assert asyncio.run(approve(decisions, again.confirmation.id)).success
 
 
+def test_the_review_of_a_crisis_is_not_the_yes_of_the_caller(clinic):
+    desk = clinic.open()
+    held = call(desk, "ask", message="mayday", **HERE)
+    decisions, name = desk.dispatcher.confirmations, held.confirmation.id
+    reviewed = asyncio.run(approve(decisions, name))
+    assert (held.outcome, reviewed.outcome) == ("review", "confirm")
+    assert reviewed.confirmation.id == name
+    edited = asyncio.run(approve(decisions, name, edit={"text": "y"}, user="ana"))
+    assert edited.outcome == "review"
+    again = approve(decisions, edited.confirmation.id)
+    assert asyncio.run(again).data == {"text": "y"}
+
+
 def test_a_store_that_can_not_be_used_denies_the_call(clinic):
     desk = clinic.open(store="postgresql://nobody@127.0.0.1:1/none")
     denied = call(desk, "write", **HERE)

@@ -14,8 +14,12 @@ def test_an_executable_skill_is_exported_and_can_be_called(world):
     turn = world.handle(chat(("greet_twice", {"word": "a"})), user="u1")
     (held,) = turn.pending
     assert (turn.results[0].outcome, turn.results[0].tool) == ("confirm", "greet_twice")
-    assert (held.tool, held.parameters, held.prompt) == ("ask_first", {"word": "a"}, "Say a again?")
+    assert (held.tool, held.parameters) == ("ask_first", {"word": "a"})
+    assert held.prompt == "Say a again? I'd like to ask first: word: a. Is this correct?"
     assert world.ran == SAID[:1]
+    known = asyncio.run(world.workspace.confirmations.get(held.id))
+    assert (held.created, held.expires) == (known.created, known.expires)
+    assert held.created > 0
     done = asyncio.run(world.workspace.confirmations.approve(held.id, user="u1"))
     assert (done.success, done.tool, done.tool_call_id) == (True, "greet_twice", "call_1")
     assert done.data == {"said": "a"}

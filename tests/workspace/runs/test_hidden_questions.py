@@ -61,4 +61,7 @@ def test_sensitive_arguments_of_the_call_are_hidden(held) -> None:
 
 
 def test_the_prompt_names_no_sensitive_value(held) -> None:
-    assert held.prompt == "Send (hidden) to Ana at (hidden), 71 times?"
+    assert held.prompt == (
+        "Send (hidden) to Ana at (hidden), (hidden)1 times? I'd like to send: "
+        'to: {"name": "Ana", "street": "(hidden)"}, pin: (hidden). Is this correct?'
+    )

@@ -193,7 +193,10 @@ def resolve(
     workspace: Any,
     run_id: IdArgument,
     *,
-    done: Annotated[bool, typer.Option("--done/--not-done", help="Whether the call took effect.")],
+    done: Annotated[bool, typer.Option("--done", help="The call took effect.")] = False,
+    not_done: Annotated[
+        bool, typer.Option("--not-done", help="It did not: call it again.")
+    ] = False,
     result: Annotated[
         str | None, typer.Option(metavar="JSON", help="With --done: what the call returned.")
     ] = None,
@@ -208,6 +211,10 @@ def resolve(
     from toolmd._cli.results import run_answer
     from toolmd._types.run import Answer as RunAnswer
 
+    if done == not_done:
+        stop(
+            ExitCode.USAGE, "state either --done or --not-done", "`--not-done` calls the tool again"
+        )
     asked = workspace.runs.get_sync(run_id).questions
     keys = [question.key for question in asked if question.asks_outcome]
     if not keys:

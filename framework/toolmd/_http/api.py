@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolmd._auth import ALL_RIGHTS, Sessions, Tokens
+from toolmd._auth.tokens import TokenError
 from toolmd._call.audit.reader import AuditReader, DecisionKind, Wanted
 from toolmd._export.documents import describe_bound, list_entry
 from toolmd._export.mcp import policy_of
@@ -484,9 +485,12 @@ class Api:
     @operation("POST /api/session", OPEN, body=SessionBody, problems=(401,))
     async def begin_session(self, request: ApiRequest) -> Any:
         """Start a browser's session."""
-        passed = await self._tokens.find_token(request.body.token)
+        detail = "The token is not valid; the server prints a new one at each start."
+        try:
+            passed = await self._tokens.find({"authorization": f"Bearer {request.body.token}"})
+        except TokenError as error:
+            passed, detail = None, str(error)
         if passed is None:
-            detail = "The token is not valid; the server prints a new one at each start."
             raise ApiError(401, "unauthorized", detail, {"www-authenticate": "Bearer"})
         self._tokens.remember(passed)
         return Response(status_code=204, headers={"set-cookie": self._sessions.begin(passed)})

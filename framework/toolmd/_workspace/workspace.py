@@ -214,6 +214,16 @@ class Workspace:
         known.wake()
         return tuple(known.listed.values())
 
+    async def authenticate(self, headers: Mapping[str, str]) -> Any:
+        """Return the first answer of the hook `toolmd_authenticate`; None where no plugin knows.
+
+        Raises what a plugin raised.
+
+        Args:
+            headers: The headers of a request, by their names in lower case.
+        """
+        return await self._project.live.authenticate(headers)
+
     def exported(
         self, target: str, names: Sequence[str] = (), *, skills: bool = True
     ) -> "Exported":

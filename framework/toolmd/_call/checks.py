@@ -29,7 +29,7 @@ from toolmd._types.confirmation import By
 from toolmd._types.identity import values_of
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schedule import hours_of
-from toolmd._types.schema import Schema
+from toolmd._types.schema import Schema, plain_numbers
 from toolmd._types.settings import OnMissingConfidence, SafetySettings, Settings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
 from toolmd._validation import (
@@ -386,7 +386,7 @@ def _confidence(parts: Parts) -> Step | None:
     least = threshold(parts.call_spec, parts.default_min, parts.settings.safety)
     if least is None:
         return None
-    wanted = f"{parts.call_spec.name} needs a confidence of at least {least:g}"
+    wanted = f"{parts.call_spec.name} needs a confidence of at least {plain_numbers(least)}"
     confirms = on_missing(parts.call_spec, parts.settings.safety) == "confirm"
     missing = Verdict(
         Action.CONFIRM if confirms else Action.DENY,
@@ -400,7 +400,7 @@ def _confidence(parts: Parts) -> Step | None:
             return missing
         if call.confidence >= least:
             return ALLOWED
-        message = f"{wanted}, not {call.confidence:g}: ask the user instead."
+        message = f"{wanted}, not {plain_numbers(call.confidence)}: ask the user instead."
         return Verdict(Action.DENY, "low_confidence", message)
 
     return check

@@ -480,9 +480,10 @@ class Workspace:
             NotFoundError: The dialect is unknown.
         """
         from toolmd._dialect import system_prompt
+        from toolmd._workspace.exports import state_threshold
 
         live = self._project.live
-        tools = [bound.spec for bound in live.for_models().values()]
+        tools = [state_threshold(live, bound) for bound in live.for_models().values()]
         return system_prompt(tools, dialect, live.dialects.by_name)
 
     def on_workspace_event(self, listener: WorkspaceEventListener) -> Callable[[], None]:

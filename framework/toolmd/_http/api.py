@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from itertools import chain
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field
@@ -38,7 +39,7 @@ from toolmd._types.call import Caller
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.decision import Approver, Decision
 from toolmd._types.diagnostic import Severity
-from toolmd._types.identity import is_for
+from toolmd._types.identity import Identity, is_for
 from toolmd._types.run import RunView
 from toolmd._validation.redact import HIDDEN, redacted
 from toolmd._workspace import Workspace
@@ -185,7 +186,9 @@ class Api:
     def document(self) -> dict[str, Any]:
         """Return the OpenAPI document, with a path for each current tool and skill."""
         exported: Any = self.workspace.export("openapi")
-        return document(exported["paths"])
+        facts = dict(Identity.of(self.workspace.settings).facts)
+        needed = (tool.call_spec.requires_context for tool in self.workspace.tools.values())
+        return document(exported["paths"], {*facts, *chain.from_iterable(needed)})
 
     @asynccontextmanager
     async def running(self) -> Any:

@@ -180,12 +180,8 @@ def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
     """Report a key that no field has: any of a parameter, elsewhere a misplaced restriction."""
     if _UNDECIDED.fullmatch(entry.name):
         key = page.mark(entry.name, entry.key.line, entry.key.column)
-        page.error(
-            Code.UNKNOWN_FIELD,
-            key,
-            f"'{entry.name}' waits for a decision: {plain(entry.text)}",
-            DECIDE,
-        )
+        what = f"'{entry.name}' waits for a decision: {plain(entry.text)}"
+        page.error(Code.UNKNOWN_FIELD, key, what, DECIDE)
         return True
     if (open_ := _UNDECIDED_KEYS.get(fold(entry.name))) is not None:
         page.error(Code.UNKNOWN_FIELD, entry.key, f"'{entry.name}' {open_[0]}", open_[1])

@@ -171,7 +171,8 @@ def check_call(call: Call) -> None:
     """
     caller, stated = call.caller, call.confidence
     if stated is not None and (type(stated) not in {int, float} or not 0 <= stated <= 1):
-        raise deny("malformed_call", "confidence must be a number from 0 to 1")
+        out = f", not {stated}" if type(stated) is float else ""
+        raise deny("malformed_call", f"confidence must be a number from 0 to 1{out}")
     if call.depth > MAX_CALL_DEPTH:
         raise deny("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
     names = (caller.user, caller.conversation, call.id, *caller.roles, *caller.context.values())

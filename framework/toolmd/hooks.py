@@ -8,13 +8,13 @@ once per snapshot, unless its section says when, and names the plugin of an inva
 """
 
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pluggy
 
-from toolmd._types.call import Call
+from toolmd._types.call import Call, Caller
 from toolmd._types.resources import Resources
 from toolmd._types.result import Result
 from toolmd._types.settings import Settings
@@ -134,6 +134,27 @@ def toolmd_intent(
     Returns:
         `clear` lets the call go on, `unclear` asks a person, and `absent` denies it unless a person
         is asked in any case. For `crisis`, `clear` and `unclear` set the crisis flag.
+    """
+
+
+@hookspec
+def toolmd_authenticate(
+    headers: Mapping[str, str],
+) -> "Caller | tuple[Caller, Collection[str]] | Awaitable[Any] | None":
+    """Return who sent a request over HTTP, such as by a client certificate that a proxy checked.
+
+    Called for each request (API, console and MCP) whose token is neither in the settings nor of an
+    issuer. An async function is awaited. The first answer that is not None counts; without one the
+    request is denied. If the hook fails, takes longer than 10 s or answers anything else, the
+    request gets a 401 with a log reference.
+
+    Args:
+        headers: The request's headers by their names in lower case, `authorization` too; without
+            those that it repeats.
+
+    Returns:
+        The caller, with a user, who may call; or the caller and a list of rights: `call`, `decide`,
+        `operate`.
     """
 
 

@@ -97,6 +97,8 @@ def test_the_records_are_shown_in_pages_and_by_filter(recorded):
     for words, numbers in {
         ("--user", "ben"): [2],
         ("--outcome", "deny"): [2, 3],
+        ("--outcome", "denied"): [2, 3],
+        ("--outcome", "failed"): [1],
         ("--tool", "sell_flowers", "--outcome", "run"): [1],
         ("--since", "1h ago"): [1, 2, 3],
         ("--until", "2020-01-01"): [],

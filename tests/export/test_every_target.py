@@ -21,6 +21,9 @@ from jsonschema import Draft202012Validator
 
 from toolmd._export.exported import Exported
 from toolmd._export.targets import TARGETS, export
+from toolmd._types.approval import Approval
+from toolmd._types.call_spec import Given, Rule, ToolCallSpec
+from toolmd._types.field import rows_of
 from toolmd._types.schema import Schema
 from toolmd._types.tool import ToolSpec
 from toolmd.errors import NotFoundError
@@ -233,6 +236,22 @@ def test_mcp_states_all_four_hints_and_the_policy() -> None:
         "sensitive": ["note"],
         "verbatim": ["note"],
     }
+
+
+def test_a_policy_has_every_field_that_restricts() -> None:
+    whole = tool(
+        requires_auth=True, requires_context=("shop",), allowed_roles=("chef",),
+        approvals=(Approval(by=("chef",), expires_s=60.0),), given=(Given("order", "get_order"),),
+        rules=(Rule("true", "Never."),),
+    )  # fmt: skip
+    (item,) = export("mcp", [whole]).items
+    policy = item["_meta"]["toolmd/policy"]
+    assert policy["approvals"] == [{"when": "always", "by": ["chef"], "expires_s": 60.0}]
+    fields = {row.attribute for row in rows_of(ToolCallSpec) if row.restricts}
+    elsewhere = {"unknown_parameters", "model_invocation"}
+    """In the schema; and what no model may call is not exported."""
+    assert fields - elsewhere <= policy.keys()
+    assert {"Approvals", "Rules", "Allowed Roles"} <= {*export("openai", [whole]).restrictions}
 
 
 def test_mcp_wraps_a_result_that_is_not_an_object_and_notes_it() -> None:

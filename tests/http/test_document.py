@@ -18,6 +18,9 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from tests import definitions
+
+from toolmd._auth.authentication import CONTEXT, CONVERSATION, ROLES, USER
 
 CHECKS = [
     not_a_server_error,
@@ -46,6 +49,18 @@ def test_it_is_valid_and_names_every_route_and_every_tool(api: httpx.Client, kio
     assert stated <= document["paths"].keys()
     ids = [one["operationId"] for path in document["paths"].values() for one in path.values()]
     assert len(ids) == len(set(ids))
+
+
+def test_its_headers_are_those_that_the_server_reads(api: httpx.Client, kiosk: Kiosk) -> None:
+    (kiosk.folder / "toolmd.toml").write_text(
+        'plugins = []\n[identity.facts]\ncook_shop = "string"'
+    )
+    fields = "- **Requires Context**: patient\n"
+    (kiosk.folder / "tools_md" / "see.tool.md").write_text(definitions.tool("see", metadata=fields))
+    kiosk.workspace.reload()
+    order = api.get("/openapi.json").json()["paths"]["/api/tools/{name}/call"]["post"]
+    headers = {one["name"].lower() for one in order["parameters"] if one["in"] == "header"}
+    assert {USER, ROLES, CONVERSATION, f"{CONTEXT}cook-shop", f"{CONTEXT}patient"} == headers
 
 
 def test_a_tools_own_path_has_its_arguments(api: httpx.Client) -> None:

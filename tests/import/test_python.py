@@ -495,11 +495,29 @@ def test_an_installed_module_is_named_whole() -> None:
     assert "**Implemented By**: textwrap:dedent" in drafts["dedent"]
 
 
+def test_drafts_of_a_module_that_a_project_does_not_read_go_into_its_folder(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    module(project, "plugins = []\n", "toolmd.toml")
+    for place, name in (
+        ("project", "shop.py"),
+        ("elsewhere", "yard.py"),
+        ("project/src", "pier.py"),
+    ):
+        source = module(tmp_path / place, f"def {name[:-3]}_one(): ...\n", name)
+        done = run_command(project, "import", "python", source)
+        assert (project / "tools_md" / f"{name[:-3]}-one.tool.md").is_file()
+        assert "move or install it" in done.err
+        Path(source).rename(project / "tools_md" / name)
+    assert not (tmp_path / "elsewhere" / "toolmd.toml").exists()
+    with Workspace.open(project) as workspace:
+        assert workspace.call_sync("yard_one").success
+
+
 def test_drafts_outside_the_folders_of_a_project_tell_what_to_set(tmp_path: Path) -> None:
     (tmp_path / "toolmd.toml").write_text("plugins = []\n")
     module(tmp_path, "def one(): ...\n", "src/shop.py")
 
-    done = run_command(tmp_path, "import", "python", "src/shop.py")
+    done = run_command(tmp_path, "import", "python", "src/shop.py", "--out", "src")
 
     assert "add 'src' to `tools`" in done.err
     assert (tmp_path / "src" / "one.tool.md").is_file()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from toolmd._export.targets import export
 from toolmd._import import read_source
 from toolmd._parse import parse_tool
+from toolmd._types.approval import Approval
 from toolmd._types.call_spec import Limits, Rule, Safety
 from toolmd._types.diagnostic import Source
 from toolmd._types.schema import Parameter, Schema
@@ -160,6 +161,14 @@ def test_the_policy_in_the_protocol_comes_back() -> None:
     for field in ("safety", "limits", "rules", "read_only", "requires_auth", "version", "returns"):
         assert getattr(made, field) == getattr(spec, field), field
     assert [p.name for p in made.parameters] == ["amount"]
+
+
+def test_an_approval_that_no_draft_holds_is_a_finding() -> None:
+    items = export("mcp", [tool(approvals=(Approval(by=("chef",)),))]).items
+    (draft,) = read_source("mcp", json.dumps(items), "tools.json").drafts
+    made, found = parse_tool(draft.text, "sell-flowers.tool.md")
+    assert made is None
+    assert any("chef" in one.message + one.help for one in found)
 
 
 def test_the_confidence_of_an_export_is_not_an_argument() -> None:

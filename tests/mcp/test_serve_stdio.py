@@ -174,7 +174,7 @@ def call_line(number: int, arguments: str) -> str:
 
 def test_each_line_of_the_host_is_answered_or_ends_nothing(project: Path) -> None:
     lines = [
-        "no json\n", "\n", "[]\n", "{}\n",
+        "no json\n", "\n",
         call_line(2, '{"a":"\\ud800"}'),
         call_line(3, f'{{"a":{"[" * 3000 + "]" * 3000}}}'),
         call_line(4, f'{{"a":{"1" * 5000}}}'),
@@ -198,6 +198,27 @@ def test_each_line_of_the_host_is_answered_or_ends_nothing(project: Path) -> Non
     assert {answers[number]["error"]["code"] for number in (None, 2, 3, 4, 6)} == {-32700}
     assert answers[5]["result"]["structuredContent"]["error"]["code"] == "malformed_call"
     assert answers[7]["error"]["code"] in {-32602, -32600}  # the second before the handshake
+
+
+def test_json_that_is_no_message_is_answered_as_an_invalid_request(project: Path) -> None:
+    said: dict[str, Any] = {"jsonrpc": "2.0", "method": "ping"}
+    named = [
+        {**said, "id": 2, "method": 7}, {"jsonrpc": "2.0", "id": 3},
+        {**said, "id": "4", "jsonrpc": "1.0"}, {**said, "id": 5, "params": [1]},
+    ]  # fmt: skip
+    nameless = [[], 1, None, {}, {**said, "id": True}, {**said, "id": None}, {**said, "method": 7}]
+    never_answered = [{**said, "method": "notifications/x"}, {"id": 9, "result": {}}]
+    lines = [*never_answered, *named, *nameless, {**said, "id": 1}]
+    with start(project) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write("".join(f"{json.dumps(line)}\n" for line in lines).encode())
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in (*named, *nameless, 1)]
+
+    denied = [one["id"] for one in answers if one.get("error", {}).get("code") == -32600]
+    assert denied == [2, 3, "4", 5, *([None] * len(nameless))]
+    assert answers[-1]["result"] == {}
 
 
 def test_a_saved_file_is_reloaded_and_the_host_is_notified(project: Path, mode: str) -> None:

@@ -47,7 +47,11 @@ def test_a_critical_tool_of_a_broken_file_is_suspended(shop: Shop) -> None:
     file.write_text("# Gre")
     ws.reload()
 
-    assert ws.call_sync("greet").error.code == "unknown_tool"
+    error = ws.call_sync("greet").error
+    assert error.code == "unknown_tool"
+    assert (
+        "it is suspended, because its file is broken: tools_md/greet.tool.md:1: " in error.message
+    )
     assert "suspended-tool" in codes(ws)
     assert "greet" not in shop.open().tools
     shop.tool("greet", CRITICAL)

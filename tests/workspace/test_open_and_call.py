@@ -340,3 +340,26 @@ def test_a_tool_with_a_threshold_asks_for_confidence_in_its_export(shop: Shop) -
 
     assert "_confidence" not in plain["function"]["parameters"]["properties"]
     assert "_confidence" in asking["function"]["parameters"]["properties"]
+
+
+def test_exports_and_prompts_state_the_minimum_that_the_settings_raise(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): ...", extra="\n## Safety\n\n- **Min Confidence**: 0.3\n")
+    ws = shop.open(overrides={"safety.floor": 0.6172839})
+
+    for target in ("openai", "mcp", "anthropic"):
+        assert "Below 0.6172839 the call" in str(ws.export(target))
+    assert ws.export("mcp")[0]["_meta"]["toolmd/policy"]["safety"]["min_confidence"] == 0.6172839
+    for dialect in ("plan", "inline"):
+        assert "at least 0.6172839" in ws.system_prompt(dialect)
+
+
+def test_a_message_about_a_confidence_names_the_one_that_was_stated(shop: Shop) -> None:
+    shop.tool("greet", "def greet(): ...", extra="\n## Safety\n\n- **Min Confidence**: 0.3\n")
+    ws = shop.open()
+
+    denied = ws.call_sync("greet", {}, confidence=0.2999999)
+    assert denied.error is not None
+    assert "at least 0.3, not 0.2999999" in denied.error.message
+    denied = ws.call_sync("greet", {}, confidence=1.5)
+    assert denied.error is not None
+    assert denied.error.message == "confidence must be a number from 0 to 1, not 1.5"

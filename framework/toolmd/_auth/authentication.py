@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from toolmd._auth.tokens import Pass, Sessions, Tokens
+from toolmd._auth.tokens import Pass, Sessions, TokenError, Tokens
 from toolmd._types.call import fact_name
 from toolmd._types.settings import IssuerSettings
 
@@ -214,12 +214,16 @@ class Authentication:
             raise RequestDenied(HTTPStatus.FORBIDDEN, "foreign_origin", detail)
 
     async def _passed(self, method: str, headers: dict[str, str]) -> Pass | None:
-        authorization = headers.get("authorization")
-        if authorization is not None or self._sessions is None:
-            return await self._tokens.find(authorization)
-        digest = self._sessions.find(method, headers)
-        # It ends with its token.
-        return None if digest is None else self._tokens.by_digest(digest)
+        if "authorization" not in headers and self._sessions is not None:
+            digest = self._sessions.find(method, headers)
+            # It ends with its token.
+            found = None if digest is None else self._tokens.by_digest(digest)
+            if found is not None:
+                return found
+        try:
+            return await self._tokens.find(headers)
+        except TokenError as error:
+            raise RequestDenied(HTTPStatus.UNAUTHORIZED, "unauthorized", str(error)) from None
 
     def _page(self, denial: RequestDenied, scope: AsgiScope) -> bytes | None:
         """Return the page for a browser without a token; None for other denials and clients."""
@@ -236,10 +240,11 @@ def _headers(scope: AsgiScope) -> dict[str, str]:
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
-        for key in found:
-            if keys.count(key) > 1 and (key in ONCE or key.startswith(CONTEXT)):
+        for key in [key for key in found if keys.count(key) > 1]:
+            if key in ONCE or key.startswith(CONTEXT):
                 detail = f"The header {key} appears twice."
                 raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
+            del found[key]  # A plugin must not read another one of two than a proxy.
     return found
 
 

@@ -1,5 +1,6 @@
 """Bearer tokens, and sessions of browsers: each names a user, its rights and its context."""
 
+import asyncio
 import hashlib
 import hmac
 import logging
@@ -11,16 +12,18 @@ from typing import Any, NamedTuple, get_args
 
 from toolmd._types.call import NO_CONTEXT, Caller
 from toolmd._types.settings import ActAsSettings, Right, TokenSettings
-from toolmd.errors import ToolmdError
+from toolmd.errors import ToolmdError, logged
 
 _log = logging.getLogger(__name__)
 
-SCHEME = "bearer "
+SCHEME = "bearer"
 SHORTEST = 16
 """The fewest characters of a token; a shorter one could be guessed."""
 ALL_RIGHTS: tuple[Right, ...] = get_args(Right)
 LONGEST_S = 30 * 86_400
 """The longest session, in seconds; it ends earlier with its token or with the key."""
+ASK_S, ASKED_S = 10.0, 3600.0
+"""Seconds that a plugin may take to say who calls, and that its answer counts for a browser."""
 SAME = frozenset(("same-origin", "none"))
 """The Sec-Fetch-Site values of requests from our own pages or from the address bar."""
 
@@ -81,6 +84,7 @@ class Tokens:
         caller: Caller,
         may: Sequence[Right] = ("call",),
         verify: Callable[[str], Awaitable[Pass]] | None = None,
+        ask: Callable[[Mapping[str, str]], Awaitable[Any]] | None = None,
     ) -> None:
         """Accept the tokens that `known` returns now, and `own`, with the rights `may`.
 
@@ -90,11 +94,13 @@ class Tokens:
             caller: The caller of `own`.
             may: The rights of `own`.
             verify: A function that returns the pass of a JWT, or raises TokenError.
+            ask: A function that asks the plugins who sent a request with these headers.
         """
         self._known = known
         self._listed: Sequence[TokenSettings] = ()
         self._passes: dict[str, Pass] = {}
         self._verify = verify
+        self._ask = ask
         self._sessions: dict[str, Pass] = {}
         self._own: Pass | None = None
         if own is not None:
@@ -105,11 +111,36 @@ class Tokens:
                 caller.roles, act_as=None,
             )  # fmt: skip
 
-    async def find(self, authorization: str | None) -> Pass | None:
-        """Return the pass of an `Authorization` header; None if it has no valid token."""
-        if authorization is None or not authorization.lower().startswith(SCHEME):
+    async def find(self, headers: Mapping[str, str]) -> Pass | None:
+        """Return the pass of a request, by its token or by a plugin; None if it has none.
+
+        Raises:
+            TokenError: A plugin failed.
+        """
+        token = _token_of(headers)
+        found = None if token is None else await self.find_token(token)
+        return found or await self.ask(headers)
+
+    async def ask(self, headers: Mapping[str, str]) -> Pass | None:
+        """Return the pass of a request that the plugins know; None if none does.
+
+        Raises:
+            TokenError: A plugin failed; the message has the reference of the log entry.
+        """
+        if self._ask is None:
             return None
-        return await self.find_token(authorization[len(SCHEME) :].strip())
+        from toolmd._call.threads import is_from_outside
+
+        try:
+            async with asyncio.timeout(ASK_S):
+                answer = await self._ask(headers)
+            return None if answer is None else _pass_of_plugin(answer, _token_of(headers))
+        except BaseException as error:
+            if is_from_outside(error):
+                raise
+            reference = logged(error, "the hook toolmd_authenticate failed")
+            message = f"A plugin could not say who calls (reference {reference})."
+            raise TokenError(message) from None
 
     def of(self, token: str) -> Pass | None:
         """Return the pass of a token that needs no verification; None if it isn't valid."""
@@ -165,6 +196,25 @@ def _pass_of(token: TokenSettings) -> Pass:
     return Pass(
         token.user, token.context, only, frozenset(token.may), token.sha256, token.roles,
         act_as=token.act_as,
+    )  # fmt: skip
+
+
+def _token_of(headers: Mapping[str, str]) -> str | None:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == SCHEME else None
+
+
+def _pass_of_plugin(answer: Any, token: str | None) -> Pass:
+    """Return the pass of a Caller, or of one with its rights; raises TypeError for others."""
+    caller, rights = (answer, ("call",)) if isinstance(answer, Caller) else answer
+    may: frozenset[Any] = frozenset(rights)
+    if not isinstance(caller, Caller) or not may <= {"call", "decide", "operate"}:
+        raise TypeError("toolmd_authenticate returned no Caller and no pair of Caller and rights")
+    if not all(isinstance(one, str) and one for one in (*caller.roles, caller.user)):
+        raise TypeError("toolmd_authenticate returned a user or a role that is no text")
+    return Pass(
+        caller.user, context=caller.context, rights=may, roles=tuple(caller.roles),
+        digest=digest_of(token or ""), via=caller.via, ends=time.time() + ASKED_S,
     )  # fmt: skip
 
 

@@ -88,8 +88,8 @@ def skipped_note(name: str, pieces: Sequence[Piece]) -> tuple[str, ...]:
     spans = [_span(piece) for piece in pieces if piece.skipped]
     if not spans:
         return ()
-    what = f"{name}: {', '.join(spans)}"
-    return (f"Memory ran out, with half as many items too: skipped are of {what}.",)
+    what = f"{', '.join(spans)} of {name}"
+    return (f"Memory ran out, with half as many items too: the result lacks {what}.",)
 
 
 def _span(piece: Piece) -> str:

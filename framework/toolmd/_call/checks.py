@@ -29,7 +29,7 @@ from toolmd._types.confirmation import By
 from toolmd._types.identity import values_of
 from toolmd._types.result import EventListener, Result
 from toolmd._types.schedule import hours_of
-from toolmd._types.schema import Schema
+from toolmd._types.schema import Schema, plain_numbers
 from toolmd._types.settings import OnMissingConfidence, SafetySettings, Settings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
 from toolmd._validation import (
@@ -171,7 +171,8 @@ def check_call(call: Call) -> None:
     """
     caller, stated = call.caller, call.confidence
     if stated is not None and (type(stated) not in {int, float} or not 0 <= stated <= 1):
-        raise deny("malformed_call", "confidence must be a number from 0 to 1")
+        out = f", not {stated}" if type(stated) is float else ""
+        raise deny("malformed_call", f"confidence must be a number from 0 to 1{out}")
     if call.depth > MAX_CALL_DEPTH:
         raise deny("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
     names = (caller.user, caller.conversation, call.id, *caller.roles, *caller.context.values())
@@ -386,7 +387,7 @@ def _confidence(parts: Parts) -> Step | None:
     least = threshold(parts.call_spec, parts.default_min, parts.settings.safety)
     if least is None:
         return None
-    wanted = f"{parts.call_spec.name} needs a confidence of at least {least:g}"
+    wanted = f"{parts.call_spec.name} needs a confidence of at least {plain_numbers(least)}"
     confirms = on_missing(parts.call_spec, parts.settings.safety) == "confirm"
     missing = Verdict(
         Action.CONFIRM if confirms else Action.DENY,
@@ -400,7 +401,7 @@ def _confidence(parts: Parts) -> Step | None:
             return missing
         if call.confidence >= least:
             return ALLOWED
-        message = f"{wanted}, not {call.confidence:g}: ask the user instead."
+        message = f"{wanted}, not {plain_numbers(call.confidence)}: ask the user instead."
         return Verdict(Action.DENY, "low_confidence", message)
 
     return check

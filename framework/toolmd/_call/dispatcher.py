@@ -115,6 +115,8 @@ class Dispatcher:
             if (folded := name.replace("-", "_")) in self.registry.skills:
                 raise deny("unknown_tool", f"{is_a_skill(folded)}.")
             hint = did_you_mean(name, self.registry.tools, 3) or "it is not in this project."
+            if (error := self.registry.error_of(folded)) is not None:
+                hint = f"it is suspended, because its file is broken: {error}"
             raise deny("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
         if self._guards is None:
             return self._compile(bound)

@@ -1,7 +1,8 @@
 """Run foreign functions: blocking ones in daemon threads, and coroutines next to the loop."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+import inspect
+from collections.abc import Callable, Coroutine, Generator, Iterable
 from contextlib import suppress
 from contextvars import Context, copy_context
 from threading import Thread, current_thread, main_thread
@@ -27,6 +28,15 @@ def is_from_outside(error: BaseException) -> bool:
         task = asyncio.current_task()
         return task is not None and task.cancelling() > 0
     return isinstance(error, GeneratorExit)
+
+
+async def first_answer(ask: Callable[[], Iterable[Any]]) -> Any:
+    """Return the first answer of plugins that is not None; a thread asks, the loop awaits."""
+    for answer in await AROUND.run(lambda: list(ask())):
+        found = await answer if inspect.isawaitable(answer) else answer
+        if found is not None:
+            return found
+    return None
 
 
 @coroutine

@@ -1,7 +1,6 @@
 """Read the user's own words: whether they ask for a call and state its values, or are in doubt."""
 
 import asyncio
-import inspect
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from toolmd._call.denial import guard_failed
-from toolmd._call.threads import AROUND, is_from_outside
+from toolmd._call.threads import AROUND, first_answer, is_from_outside
 from toolmd._store.store import Store
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import language_and_word
@@ -282,26 +281,17 @@ class UserWords:
 
         A failure and any other answer are `unclear`.
         """
-        if self._ask_intent is None:
+        if (ask := self._ask_intent) is None:
             return None
         try:
             async with asyncio.timeout(ASSESS_S):
-                answer = await self._answer(kind, sought, call)
+                answer = await first_answer(lambda: ask(kind, sought, call))
         except BaseException as error:
             if is_from_outside(error):
                 raise
             logged(error, "the hook for the words of %s failed", call.tool)
             return "unclear"
         return answer if answer is None or answer in get_args(Clarity) else "unclear"
-
-    async def _answer(self, kind: str, sought: Sequence[str], call: Call) -> Any:
-        assert self._ask_intent is not None
-        ask = self._ask_intent
-        for answer in await AROUND.run(lambda: list(ask(kind, sought, call))):
-            found = await answer if inspect.isawaitable(answer) else answer
-            if found is not None:
-                return found
-        return None
 
     def _hear(self, caller: Caller, reply: str | None, *, add: bool) -> tuple[str, ...]:
         conversation = caller.conversation

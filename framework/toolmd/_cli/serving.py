@@ -230,14 +230,11 @@ def serve_plan(
         begins: Called in the serving loop before anything is served.
         is_worker: Whether a parent process acts on a second signal.
     """
-    from toolmd._auth import Addresses, Tokens, verifier
+    from toolmd._auth import Addresses
     from toolmd._auth.server import serve
     from toolmd._http.app import Server
 
-    def known() -> Any:
-        return workspace.settings.serve.tokens if plan.reads_tokens else ()
-
-    verify = verifier(workspace.settings)
+    tokens = _tokens(plan, workspace)
 
     async def main() -> None:
         mcp = McpApp(workspace, plan.key)
@@ -245,9 +242,7 @@ def serve_plan(
             workspace,
             source,
             addresses=Addresses.of(plan.host, plan.port, plan.allowed),
-            tokens=Tokens(
-                known, own=plan.token, caller=plan.caller, may=plan.may or ("call",), verify=verify
-            ),
+            tokens=tokens,
             port=plan.port,
             key=plan.key,
             mcp=mcp,
@@ -269,6 +264,19 @@ def serve_plan(
 
     with following(workspace, follow=plan.follow):
         run(main())
+
+
+def _tokens(plan: HttpPlan, workspace: Any) -> Any:
+    """Return the tokens that count: of the settings, this start, issuers and plugins."""
+    from toolmd._auth import Tokens, verifier
+
+    def known() -> Any:
+        return workspace.settings.serve.tokens if plan.reads_tokens else ()
+
+    return Tokens(
+        known, own=plan.token, caller=plan.caller, may=plan.may or ("call",),
+        verify=verifier(workspace.settings), ask=workspace.authenticate,
+    )  # fmt: skip
 
 
 def run(serving: Coroutine[Any, Any, None]) -> None:

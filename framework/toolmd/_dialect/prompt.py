@@ -7,6 +7,7 @@ from typing import NamedTuple
 from toolmd._dialect.calls import CONFIDENCE, Keys
 from toolmd._dialect.words import ACTION, ACTION_KEYS, INLINE_KEYS, MARKER, PLAN_KEYS
 from toolmd._export.function import argument_lines, plain
+from toolmd._types.schema import plain_numbers
 from toolmd._types.tool import ToolSpec
 from toolmd._validation import sample_arguments
 
@@ -99,7 +100,8 @@ def _tool(spec: ToolSpec, syntax: Syntax) -> Iterator[str]:
     else:
         yield "No parameters."
     if not syntax.keys.confidence and (least := spec.safety.min_confidence) is not None:
-        yield f"- `{CONFIDENCE}` (number, required, 0 to 1): how sure you are; at least {least:g}"
+        sure = f"how sure you are; at least {plain_numbers(least)}"
+        yield f"- `{CONFIDENCE}` (number, required, 0 to 1): {sure}"
     yield from (f"- {rule.message}" for rule in spec.rules)
     if spec.returns.description:
         yield f"Returns: {spec.returns.description}"
@@ -109,7 +111,8 @@ def _tool(spec: ToolSpec, syntax: Syntax) -> Iterator[str]:
 def _policy(spec: ToolSpec) -> Iterator[str]:
     safety = spec.safety
     if safety.min_confidence is not None:
-        yield f"Call it only with a confidence of at least {safety.min_confidence:g}; else ask."
+        least = plain_numbers(safety.min_confidence)
+        yield f"Call it only with a confidence of at least {least}; else ask."
     if safety.explicit_intent:
         yield "Call it only when the user has asked for it in words."
     if safety.requires_confirmation or safety.sensitivity == "critical":

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolmd._export.exported import Lose, Loss, NameRule, fit
 from toolmd._types.approval import ALWAYS, Approval, either, lasting
-from toolmd._types.schema import KEYWORDS, Parameter, Schema
+from toolmd._types.schema import KEYWORDS, Parameter, Schema, plain_numbers
 from toolmd._types.skill import SkillSpec
 from toolmd._types.tool import ToolSpec
 from toolmd._validation import are_apart
@@ -297,7 +297,7 @@ def _needs_approval(one: Approval) -> str:
 
 def with_confidence(parameters: dict[str, Any], threshold: float | None) -> dict[str, Any]:
     """Add the required `_confidence`, a number from 0 to 1 (behaviour.md, "Checks")."""
-    enough = "" if threshold is None else f" Below {threshold:g} the call is denied."
+    enough = "" if threshold is None else f" Below {plain_numbers(threshold)} the call is denied."
     asked = {
         "type": "number",
         "description": f"How sure you are, from 0 to 1, that the user wants exactly this.{enough}",

@@ -95,6 +95,8 @@ def policy_of(spec: ToolSpec) -> dict[str, Any]:
             "idempotent": "keyed" if spec.idempotent == "keyed" else None,
             "safety": written(spec.safety),
             "limits": written(spec.limits),
+            "approvals": [one.to_dict() for one in spec.approvals],
+            "given": [one.to_dict() for one in spec.given],
             "rules": [asdict(rule) for rule in spec.rules],
             "sensitive": _paths(spec, "sensitive"),
             "verbatim": _paths(spec, "verbatim"),
@@ -104,7 +106,7 @@ def policy_of(spec: ToolSpec) -> dict[str, Any]:
 
 _NOT_RESTRICTING = {
     *("retries", "backoff_s", "max_batch", "idempotent", "sensitive"),
-    *("on_missing_confidence", "intent_keywords"),
+    *("on_missing_confidence", "intent_keywords", "given", "text"),
 }
 """Keys of a policy that describe how a call runs, or belong to another field."""
 

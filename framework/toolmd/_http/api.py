@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from itertools import chain
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field
@@ -14,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from toolmd._auth import ALL_RIGHTS, Sessions, Tokens
+from toolmd._auth.tokens import TokenError
 from toolmd._call.audit.reader import AuditReader, DecisionKind, Wanted
 from toolmd._export.documents import describe_bound, list_entry
 from toolmd._export.mcp import policy_of
@@ -37,7 +39,7 @@ from toolmd._types.call import Caller
 from toolmd._types.confirmation import Confirmation
 from toolmd._types.decision import Approver, Decision
 from toolmd._types.diagnostic import Severity
-from toolmd._types.identity import is_for
+from toolmd._types.identity import Identity, is_for
 from toolmd._types.run import RunView
 from toolmd._validation.redact import HIDDEN, redacted
 from toolmd._workspace import Workspace
@@ -184,7 +186,9 @@ class Api:
     def document(self) -> dict[str, Any]:
         """Return the OpenAPI document, with a path for each current tool and skill."""
         exported: Any = self.workspace.export("openapi")
-        return document(exported["paths"])
+        facts = dict(Identity.of(self.workspace.settings).facts)
+        needed = (tool.call_spec.requires_context for tool in self.workspace.tools.values())
+        return document(exported["paths"], {*facts, *chain.from_iterable(needed)})
 
     @asynccontextmanager
     async def running(self) -> Any:
@@ -484,9 +488,12 @@ class Api:
     @operation("POST /api/session", OPEN, body=SessionBody, problems=(401,))
     async def begin_session(self, request: ApiRequest) -> Any:
         """Start a browser's session."""
-        passed = await self._tokens.find_token(request.body.token)
+        detail = "The token is not valid; the server prints a new one at each start."
+        try:
+            passed = await self._tokens.find({"authorization": f"Bearer {request.body.token}"})
+        except TokenError as error:
+            passed, detail = None, str(error)
         if passed is None:
-            detail = "The token is not valid; the server prints a new one at each start."
             raise ApiError(401, "unauthorized", detail, {"www-authenticate": "Bearer"})
         self._tokens.remember(passed)
         return Response(status_code=204, headers={"set-cookie": self._sessions.begin(passed)})

@@ -1,7 +1,7 @@
 """Build the OpenAPI 3.1 document: operations, answers, and a path for each tool and skill."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, get_args
 
@@ -157,17 +157,24 @@ _DENIALS = {
     503: "The server is shutting down or busy, or can't reach its store.",
 }
 _HEADERS = (
-    ("Toolmd-User", "Another user to call for; the token must have `call` and `operate`."),
-    ("Toolmd-Context-Patient", "A fact about the caller; the token must allow its value."),
+    ("Toolmd-User", "Another user to call for; the token must have `act_as`."),
+    ("Toolmd-Roles", "The roles of that user, separated by commas; the token must allow them."),
     ("Toolmd-Conversation", "The conversation, for a Quota per conversation."),
 )
 
 
-def document(called: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document; `called` are the paths of the current tools and skills."""
+def document(called: Mapping[str, Any], facts: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the document.
+
+    Args:
+        called: The paths of the current tools and skills.
+        facts: The names of the facts that a request may state.
+    """
+    about = "A fact about the caller; the token must allow its value."
+    named = [(f"Toolmd-Context-{one.replace('_', '-').title()}", about) for one in sorted(facts)]
     paths: dict[str, Any] = {}
     for one in OPERATIONS:
-        paths.setdefault(one.path, {})[one.method.lower()] = describe(one)
+        paths.setdefault(one.path, {})[one.method.lower()] = describe(one, named)
     for path, methods in called.items():
         paths[path] = {
             method: {**own, "operationId": f"call_{own['operationId']}"}
@@ -198,8 +205,8 @@ def describe_text(one: Operation, *, with_right: bool = True) -> tuple[str, str]
     return summary, " ".join([*details.split(), *needs.split()])
 
 
-def describe(one: Operation) -> dict[str, Any]:
-    """Return an operation as the document has it."""
+def describe(one: Operation, facts: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """Return an operation as the document has it, with the headers of these facts."""
     summary, details = describe_text(one)
     is_open = one.needs == OPEN
     responses: dict[str, Any] = {
@@ -219,7 +226,7 @@ def describe(one: Operation) -> dict[str, Any]:
           for name in re.findall(r"{(\w+)}", one.path)),
         *_query(one.query),
         *({"name": name, "in": "header", "description": text, "schema": TEXT}
-          for name, text in _HEADERS if not is_open),
+          for name, text in (*_HEADERS, *facts) if not is_open),
     ]  # fmt: skip
     if one.body is not None:
         content = {"application/json": {"schema": one.body.model_json_schema()}}

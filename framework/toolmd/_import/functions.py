@@ -10,6 +10,7 @@ from toolmd._import.names import RESULTS, first_and_rest, plain_line, prose, tit
 from toolmd._import.policy import Policy, field_of
 from toolmd._import.report import ImportReport
 from toolmd._types.diagnostic import Source
+from toolmd._types.imported import NOT_ENFORCED
 from toolmd._types.schema import Parameter, Schema
 from toolmd._types.tool import ToolSpec
 from toolmd._validation.strict_json import JsonError
@@ -192,7 +193,7 @@ def read_function(
         "returns": Schema(description="What the source does not say"),
         "rules": tuple(reader.rules),
         # `check` warns of it for as long as it stands there.
-        "extra": {"not_enforced": "; ".join(reader.lost[:MAX_TOLD])} if reader.lost else {},
+        "extra": {NOT_ENFORCED: "; ".join(reader.lost[:MAX_TOLD])} if reader.lost else {},
         "source": Source("", 1),
     }
 

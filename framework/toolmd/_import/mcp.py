@@ -94,8 +94,11 @@ def read_tools(listed: Iterable[Any], server: str = "", around: Any = None) -> I
 def _unread_policy(entry: Mapping[str, Any]) -> list[Policy]:
     """Return what restricts below `annotations` and `_meta`, beside an export's own policy."""
     meta = entry.get("_meta")
-    meta = {key: meta[key] for key in meta if key != _POLICY} if isinstance(meta, Mapping) else {}
-    return [*restricting(entry.get("annotations")), *restricting(meta)]
+    meta = meta if isinstance(meta, Mapping) else {}
+    others = {key: meta[key] for key in meta if key != _POLICY}
+    own = meta[_POLICY] if isinstance(meta.get(_POLICY), Mapping) else {}
+    kept = {"approvals": own.get("approvals")}  # No field holds them.
+    return [*restricting(entry.get("annotations")), *restricting(others), *restricting(kept)]
 
 
 def _cautious(entry: Mapping[str, Any], report: ImportReport) -> dict[str, Any]:

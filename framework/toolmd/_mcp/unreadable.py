@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCResponse
+from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCResponse
 
 from toolmd._mcp.results import denial
 from toolmd._types.result import Failure, Result
@@ -22,20 +22,43 @@ Answer = JSONRPCError | JSONRPCResponse
 
 
 def read_message(text: str) -> dict[str, Any] | Answer | None:
-    """Return a message that is an object, the answer to one that can't be read, or None."""
+    """Return a message, the answer to one that is none or can't be read, or None if it is deep."""
     try:
-        return read_object(text)
+        message: Any = read_object(text)
     except MalformedError:
         try:
-            read_json(text, depth=MAX_DEPTH + WITHIN)
+            message = read_json(text, depth=MAX_DEPTH + WITHIN)
         except JsonError as error:
             return _answer(dict(_members(text)), error)
-    return None
+        if isinstance(message, dict):
+            return None
+    if isinstance(message, dict) and _is_valid(message):
+        return message
+    name = _id_of(message) if isinstance(message, dict) else None
+    about = "Invalid Request: it needs jsonrpc 2.0, a method, an id that is a text or an integer"
+    error_data = ErrorData(code=INVALID_REQUEST, message=f"{about}, and params that are an object")
+    return JSONRPCError(jsonrpc="2.0", id=name, error=error_data)
+
+
+def _is_valid(message: dict[str, Any]) -> bool:
+    """Return whether a message is a request or a notification, or what never has an answer."""
+    if "method" not in message and ("result" in message or "error" in message):
+        return True
+    return (
+        message.get("jsonrpc") == "2.0"
+        and isinstance(message.get("method"), str)
+        and ("id" not in message or _id_of(message) is not None)
+        and isinstance(message.get("params"), dict | None)
+    )
+
+
+def _id_of(message: dict[str, Any]) -> str | int | None:
+    name = message.get("id")
+    return name if isinstance(name, str | int) and not isinstance(name, bool) else None
 
 
 def _answer(known: dict[str, Any], error: JsonError) -> Answer:
-    name = known.get("id")
-    name = name if isinstance(name, str | int) and not isinstance(name, bool) else None
+    name = _id_of(known)
     params = known.get("params")
     if isinstance(error, RepeatedKeyError) and isinstance(params, dict) and name is not None:
         failure = Failure("malformed_call", str(error))

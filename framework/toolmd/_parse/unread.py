@@ -55,7 +55,7 @@ _UNDECIDED_KEYS = dict.fromkeys(map(fold, (
 )), _APPROVAL)  # fmt: skip
 """Keys that restrict in one of two ways: what they leave open, and the remedy."""
 _UNDECIDED = re.compile(rf"{RESTRICTION} \d+")
-_DECIDE = "write a field or a rule instead of this line, or delete the line"
+DECIDE = "write a field or a rule instead of this line, or delete the line"
 """The remedy for a line that an import left for somebody to decide about."""
 
 
@@ -180,7 +180,8 @@ def report_unknown(page: Page, entry: Node, table: SectionTable) -> bool:
     """Report a key that no field has: any of a parameter, elsewhere a misplaced restriction."""
     if _UNDECIDED.fullmatch(entry.name):
         key = page.mark(entry.name, entry.key.line, entry.key.column)
-        page.error(Code.UNKNOWN_FIELD, key, f"'{entry.name}' waits for a decision", _DECIDE)
+        what = f"'{entry.name}' waits for a decision: {plain(entry.text)}"
+        page.error(Code.UNKNOWN_FIELD, key, what, DECIDE)
         return True
     if (open_ := _UNDECIDED_KEYS.get(fold(entry.name))) is not None:
         page.error(Code.UNKNOWN_FIELD, entry.key, f"'{entry.name}' {open_[0]}", open_[1])

@@ -7,6 +7,8 @@ from typing import NamedTuple
 _IMPLEMENTED_BY = "- **Implemented By**:"
 RESTRICTION = "Restriction"
 """The first word of the key of a sentence that somebody must decide about."""
+NOT_ENFORCED = "not_enforced"
+"""The key of Metadata's `extra` for what a schema of a source restricts and no field holds."""
 RESTRICTED = re.compile(rf"^- \*\*{RESTRICTION} \d+\*\*: (.*)\n", re.MULTILINE)
 """The line of such a sentence in a draft, with the sentence as its group."""
 

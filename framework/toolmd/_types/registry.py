@@ -16,7 +16,8 @@ from typing import (
 )
 
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
-from toolmd._types.diagnostic import Diagnostic
+from toolmd._types.code import CONSEQUENCES
+from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.pending_change import PendingChange
 
 if TYPE_CHECKING:
@@ -211,6 +212,15 @@ class Registry:
     """The diagnostics of all files."""
     pending_changes: tuple[PendingChange, ...] = ()
     """The policy changes that weaken and wait for `toolmd accept`."""
+
+    def error_of(self, name: str) -> str | None:
+        """Return the first error of the file that is named after a tool; None if it has none."""
+        file = f"{name}.tool.md"
+        for one in self.diagnostics:
+            at = one.span.path.rpartition("/")[2].replace("-", "_")
+            if at == file and one.severity is Severity.ERROR and one.code not in CONSEQUENCES:
+                return f"{one.span.path}:{one.span.line}: {one.message}"
+        return None
 
 
 class PluginInfo(NamedTuple):

@@ -7,7 +7,8 @@ from typing import Any
 
 from toolmd._export.exported import Exported
 from toolmd._load.plugins import Offered, offered, reason
-from toolmd._types.registry import AnySpec
+from toolmd._types.registry import AnySpec, BoundTool
+from toolmd._types.tool import ToolSpec
 from toolmd._workspace.live import Live
 from toolmd._workspace.names import is_for_models, known_name
 from toolmd.errors import ToolmdError
@@ -45,7 +46,7 @@ def _export(live: Live, target: str, names: Sequence[str], *, skills: bool) -> E
     every = live.for_models() if row is None or row.for_models else registry.tools
     tools = _choose(every, chosen, named=bool(names))
     taken = _choose(registry.skills, chosen, named=bool(names)) if skills else []
-    tool_specs = [bound.spec for bound in tools]
+    tool_specs = [state_threshold(live, bound) for bound in tools]
     whole = row is not None and row.prose_skills
     skill_specs = [bound.spec for bound in taken if whole or is_for_models(bound)]
     if row is None:
@@ -76,7 +77,6 @@ def _write_by_plugin(
 
 def _asks_confidence(live: Live, spec: AnySpec) -> bool:
     """Return whether a call must state a confidence; a skill's steps use the skill's."""
-    from toolmd._call.checks import threshold
     from toolmd._skills.plan import within_reach
     from toolmd._types.skill import SkillSpec
 
@@ -86,9 +86,18 @@ def _asks_confidence(live: Live, spec: AnySpec) -> bool:
         every = (spec, *within_reach(spec, skills).values())
         names = {name for skill in every for name in skill.required_tools}
     called = [tools[name] for name in names if name in tools]
-    return any(
-        threshold(tool.spec, tool.default_min, live.settings.safety) is not None for tool in called
-    )
+    return any(state_threshold(live, tool).safety.min_confidence is not None for tool in called)
+
+
+def state_threshold(live: Live, bound: BoundTool) -> ToolSpec:
+    """Return the tool with the minimum confidence that its calls need, by the settings too."""
+    from toolmd._call.checks import threshold
+
+    spec = bound.spec
+    least = threshold(spec, bound.default_min, live.settings.safety)
+    if least == spec.safety.min_confidence:
+        return spec
+    return spec.model_copy(update={"safety": replace(spec.safety, min_confidence=least)})
 
 
 def _choose(bound: Mapping[str, Any], names: Iterable[str], *, named: bool) -> list[Any]:

@@ -90,6 +90,11 @@ class Hooks:
         asked: dict[str, Any] = {"kind": kind, "wanted": wanted, "messages": messages}
         return (value for _, value in self._ask("toolmd_intent", at_load=False, call=call, **asked))
 
+    def callers(self, headers: Mapping[str, str]) -> Iterable[Any]:
+        """Ask each plugin who sent a request."""
+        asked = self._ask("toolmd_authenticate", at_load=False, headers=headers)
+        return (value for _, value in asked)
+
     def before(self, call: Call, tool: BoundTool) -> None:
         """Report a call to plugins before it."""
         [*self._plugins.ask("toolmd_before_call", at_load=False, call=call, spec=tool.spec)]
@@ -238,6 +243,13 @@ class Live:
         if self.dispatcher is not None:
             return self.dispatcher
         return await _beside_loop(self.open_dispatcher)
+
+    async def authenticate(self, headers: Mapping[str, str]) -> Any:
+        """Return the first answer of the plugins about who sent a request."""
+        from toolmd._call.threads import first_answer
+
+        hooks = Hooks(self.snapshot.plugins, self.settings, {})
+        return await first_answer(lambda: hooks.callers(headers))
 
     async def settle(self) -> None:
         """Ask plugins what replies, runs and lists need of them, next to the event loop."""

@@ -214,6 +214,16 @@ class Workspace:
         known.wake()
         return tuple(known.listed.values())
 
+    async def authenticate(self, headers: Mapping[str, str]) -> Any:
+        """Return the first answer of the hook `toolmd_authenticate`; None where no plugin knows.
+
+        Raises what a plugin raised.
+
+        Args:
+            headers: The headers of a request, by their names in lower case.
+        """
+        return await self._project.live.authenticate(headers)
+
     def exported(
         self, target: str, names: Sequence[str] = (), *, skills: bool = True
     ) -> "Exported":
@@ -470,9 +480,10 @@ class Workspace:
             NotFoundError: The dialect is unknown.
         """
         from toolmd._dialect import system_prompt
+        from toolmd._workspace.exports import state_threshold
 
         live = self._project.live
-        tools = [bound.spec for bound in live.for_models().values()]
+        tools = [state_threshold(live, bound) for bound in live.for_models().values()]
         return system_prompt(tools, dialect, live.dialects.by_name)
 
     def on_workspace_event(self, listener: WorkspaceEventListener) -> Callable[[], None]:

@@ -80,7 +80,7 @@ def test_a_half_that_also_runs_out_of_memory_is_skipped_with_nulls_and_reported(
     assert result.success
     assert result.data == [0, 1, None, None, 4, 5, 6, 7]
     assert result.notes == (
-        "Memory ran out, with half as many items too: skipped are of items: items 3 to 4.",
+        "Memory ran out, with half as many items too: the result lacks items 3 to 4 of items.",
     )
 
 

@@ -14,6 +14,13 @@ from toolmd.config import load_settings
 
 SHOWN = 100
 """How many records are shown where no number is given."""
+_Outcome = Literal[
+    "run", "deny", "confirm", "review", "answered", "superseded",
+    "ok", "denied", "failed", "unknown",
+]  # fmt: skip
+"""A decision, or the outcome of a result."""
+_STARTED = ("ok", "failed", "unknown")
+"""The outcomes of results that one decision stands before."""
 TimeOption = Annotated[str | None, typer.Option(metavar="TIME", help="2026-11-23, or …T09:30.")]
 
 
@@ -25,8 +32,8 @@ def audit(
     tool: Annotated[str | None, typer.Option(help="Only this tool's records.")] = None,
     user: Annotated[str | None, typer.Option(help="Only this user's records.")] = None,
     outcome: Annotated[
-        Literal["run", "deny", "confirm", "review", "answered", "superseded"] | None,
-        typer.Option(help="Only these decisions."),
+        _Outcome | None,
+        typer.Option(help="Only these decisions, or those behind results with this outcome."),
     ] = None,
     conversation: Annotated[
         str | None, typer.Option(help="Only this conversation's records.")
@@ -57,8 +64,11 @@ def audit(
     off = "note: the audit is off (`audit.enabled = false`); these records are from before"
     notes = [] if settings.audit.enabled else [off]
     reader = AuditReader(settings)
+    decision: Any = {"denied": "deny", **dict.fromkeys(_STARTED, "run")}.get(outcome or "", outcome)
+    if outcome in _STARTED:
+        notes.append("note: a record is older than its call's effect: these are all that began")
     wanted = Wanted(
-        tool, user, outcome, conversation, _time("--since", since), _time("--until", until)
+        tool, user, decision, conversation, _time("--since", since), _time("--until", until)
     )
     try:
         if verify:

@@ -116,7 +116,7 @@ def import_(
         found = read_document(sources[0], project, service, only or [])
     else:
         found = _read(kind, sources[0], project, model)
-    out_dir = out_dir or found.folder
+    out_dir = out_dir or _folder_of_drafts(found, project)
     places = {name: _place(name, project, out_dir) for name in found.files}
     if not force:
         _leave_out(found, places)
@@ -199,11 +199,31 @@ def _place(file: str, folder: Path | None, out_dir: Path | None) -> Path:
     return settings.root / folders[0] / file
 
 
+def _folder_of_drafts(found: Import, project: Path | None) -> Path | None:
+    """Return the folder of the module that was read, or the project's where that does not read it.
+
+    A project's tools find a module beside them, or an installed one.
+    """
+    if (module := found.folder) is None:
+        return None
+    root = project or find_project(Path.cwd().resolve()) or find_project(module)
+    if root is None or _reads(root, module):
+        return module
+    folder = _place("x.tool.md", root, None).parent
+    said = f"Implemented By finds the module in {shown(folder)}, or installed: move or install it"
+    found.notes.append(Note("", "", said))
+    return folder
+
+
+def _reads(root: Path, folder: Path) -> bool:
+    settings = load_settings(root)
+    return any(folder.is_relative_to((settings.root / one).resolve()) for one in settings.tools)
+
+
 def _settings_of(written: Path, found: Import) -> dict[Path, str | bytes]:
     """Return the settings that name a folder of drafts, or note what to add to those there."""
     root = find_project(written)
-    settings = load_settings(root or Path.cwd())
-    if any(written.is_relative_to((settings.root / one).resolve()) for one in settings.tools):
+    if _reads(root or Path.cwd(), written):
         return {}
     if root is None:
         return {written / "toolmd.toml": 'tools = ["."]\n'}

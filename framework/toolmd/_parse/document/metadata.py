@@ -11,10 +11,11 @@ from toolmd._parse.fields.entries import Fields, name_fields, read_entries
 from toolmd._parse.fields.table import TABLES, SectionTable, section_of
 from toolmd._parse.fields.values import is_same, read_values
 from toolmd._parse.page import Mark, Page, insert_below, replace
-from toolmd._parse.unread import report_kept, report_pair, report_unknown
+from toolmd._parse.unread import DECIDE, report_kept, report_pair, report_unknown
 from toolmd._parse.words import Pair, definition_name, fold, nearest, plain, repair_name
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Edit
+from toolmd._types.imported import NOT_ENFORCED
 
 
 def read_metadata(definition: Definition) -> dict[str, Any]:
@@ -129,7 +130,11 @@ def _extra(definition: Definition, fields: Fields) -> dict[str, Any]:
             continue
         extra[name] = value
         what = f"Metadata has no field '{entry.name}'; it is kept under `extra`"
-        page.warn(Code.UNKNOWN_FIELD, entry.key, what, "remove it if it is a slip")
+        help_ = "remove it if it is a slip"
+        if name == NOT_ENFORCED:
+            what = f"'{entry.name}': the source has restrictions that no field holds: {value}"
+            help_ = DECIDE
+        page.warn(Code.UNKNOWN_FIELD, entry.key, what, help_)
     return extra
 
 

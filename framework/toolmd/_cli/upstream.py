@@ -124,7 +124,7 @@ def _with_front_matter(folder: Path) -> list[Path]:
 def _fetched(url: str) -> bytes:
     from urllib.request import urlopen
 
-    from toolmd._import.openapi import MAX_BYTES
+    from toolmd._import.openapi_document import MAX_BYTES
 
     try:
         with urlopen(url, timeout=_FETCH_S) as answer:  # noqa: S310 - http and https only
@@ -157,7 +157,8 @@ def _decoded(data: bytes, name: str) -> str:
 
 def read_document(source: str, folder: Path | None, named: str, only: list[str]) -> Import:
     """Read the operations of a document, with the tables of its services."""
-    from toolmd._import.openapi import definitions_of, read_service
+    from toolmd._import.openapi import read_service
+    from toolmd._import.openapi_document import definitions_of
 
     ((name, text),) = texts_of("openapi", source, [])
     imported, tables = read_service(text, name, named, only)
@@ -174,7 +175,7 @@ def read_document(source: str, folder: Path | None, named: str, only: list[str])
 
 def published_in(settings: Any, document: str) -> dict[str, str]:
     """Read the operations of a service's document; empty for a service without one."""
-    from toolmd._import.openapi import definitions_of
+    from toolmd._import.openapi_document import definitions_of
 
     place = document if document.startswith(_URLS) else str(settings.root / document)
     ((_, text),) = texts_of("openapi", place, [])

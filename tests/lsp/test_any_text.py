@@ -6,7 +6,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from toolmd._lsp.completion import ExpressionReader, complete, completions, explanation
-from toolmd._lsp.editor import drawn, fixes, symbols
+from toolmd._lsp.editor import draw, fixes, symbols
 from toolmd._lsp.index import FileIndex
 from toolmd._lsp.page import EditorPage, place_at
 from toolmd._lsp.project import EditorProject
@@ -78,7 +78,7 @@ def test_any_question_at_any_place_of_any_text_is_answered(
         assert isinstance(explanation(*within), str)
         completions(file, within[1], place.line, place.column)
     found = ALONE.typed(kind, text, page.path)
-    assert len(drawn(page, found)) == len(set(found))
+    assert len(draw(page, found)) == len(set(found))
     fixes(page, found, page.whole())
 
 

@@ -53,7 +53,7 @@ def model_error(error: BaseException, url: str, secret: str) -> ModelError | Non
     if isinstance(error, openai.APIResponseValidationError):
         return fault("unreadable", f"{url} sent an answer that does not follow the API")
     if isinstance(error, openai.APIError):
-        return said_by_body(error.body or {"message": error.message}, url, secret)
+        return error_of_body(error.body or {"message": error.message}, url, secret)
     if isinstance(error, openai.OpenAIError):
         return fault("rejected", _clean(str(error), secret))
     return None
@@ -76,7 +76,7 @@ def breaks_off(error: Exception) -> bool:
     return isinstance(error, openai.APIConnectionError) and not timeout
 
 
-def said_by_body(error: Any, url: str, secret: str) -> ModelError:
+def error_of_body(error: Any, url: str, secret: str) -> ModelError:
     """Return the error in an answer's body, in OpenRouter's form."""
     code = error.get("code") if isinstance(error, dict) else None
     status = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 0
@@ -283,7 +283,7 @@ class Endpoint:
             request["tools"] = list(tools)
             request["tool_choice"] = "auto" if may_call else "none"
         try:
-            return _numbered(await self._asked(request, tell))
+            return number_calls(await self._asked(request, tell))
         except ModelError:
             raise
         except BaseException as error:
@@ -319,10 +319,10 @@ class Endpoint:
             raise self._unreadable("it is not an object")
         choices = answer.get("choices")
         if not choices and answer.get("error"):
-            raise said_by_body(answer["error"], self._url, self._secret)
+            raise error_of_body(answer["error"], self._url, self._secret)
         first = choices[0] if isinstance(choices, list) and choices else None
         if isinstance(first, dict) and first.get("error"):
-            raise said_by_body(first["error"], self._url, self._secret)
+            raise error_of_body(first["error"], self._url, self._secret)
         message = first.get("message") if isinstance(first, dict) else None
         if not isinstance(message, dict):
             raise self._unreadable("it has no message")
@@ -368,7 +368,7 @@ def _pass_on(choice: Choice, tell: Teller) -> Choice:
     return choice
 
 
-def _numbered(choice: Choice) -> Choice:
+def number_calls(choice: Choice) -> Choice:
     """Return the reply with a unique id for each call, and without a call's double."""
     calls = choice.message.get("tool_calls")
     if not isinstance(calls, list):

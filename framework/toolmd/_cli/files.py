@@ -45,7 +45,7 @@ def _within(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def shown(path: Path) -> str:
+def path_here(path: Path) -> str:
     """Return a path as people read it: relative to the current folder, if it lies there."""
     here = Path.cwd().resolve()
     whole = path.resolve()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from toolmd._import.names import shown
+from toolmd._import.names import brief
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._types.field import JsonType
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, words_of
@@ -106,7 +106,7 @@ class Flattener:
         self._flatten_below(plain, path, seen, depth + 1)
         if "const" in schema:
             if "enum" in plain:
-                self.tell(path, f"`enum` is not kept beside `const`: {shown(plain['enum'])}")
+                self.tell(path, f"`enum` is not kept beside `const`: {brief(plain['enum'])}")
             plain["enum"] = [schema["const"]]
         if "$ref" in schema:
             plain = self.merged(self._resolved(schema["$ref"], path, seen, depth), plain, path)
@@ -115,7 +115,7 @@ class Flattener:
         for keyword in ("anyOf", "oneOf"):
             if branches := list_of(schema.get(keyword)):
                 flat = [self.typed(self.flat(one, path, seen, depth), path) for one in branches]
-                united = self._united(keyword, flat, list(map(_named, branches)), plain, path)
+                united = self._united(keyword, flat, list(map(_title_of, branches)), plain, path)
                 plain = self.merged(united, plain, path)
         if plain.pop("nullable", False):
             plain = self._either([plain, {"type": "null"}], path)
@@ -156,7 +156,7 @@ class Flattener:
         """Return one schema for a union; its object shapes stay apart if there are several."""
         nested = any(inner in branch for branch in branches for inner in SHAPED)
         flat = [name | one for name, branch in zip(names, branches, strict=True)
-                for one in _expanded(branch)]  # fmt: skip
+                for one in _expand(branch)]  # fmt: skip
         shapes = [{**one, "type": "object"} for one in flat if _is_shape(one, plain)]
         distinct = keyword == "anyOf" or nested
         shapes = [one for at, one in enumerate(shapes) if not (distinct and one in shapes[:at])]
@@ -236,7 +236,7 @@ class Flattener:
             if keyword == "type" and {"integer", "number"} <= {*first, *second}:
                 both += [] if "integer" in both else ["integer"]
             if not both:
-                said = f"no value fits both `{keyword}` {shown(one)} and {shown(two)}"
+                said = f"no value fits both `{keyword}` {brief(one)} and {brief(two)}"
                 self.tell(path, f"{said}: the first was taken")
                 self.lost.append(f"{path} {said}")
             return both or one
@@ -245,12 +245,12 @@ class Flattener:
         if keyword == "required":
             return list(dict.fromkeys([*one, *two]))
         if keyword == "properties":
-            return _joined(one, two, path, self.merged)
+            return _join(one, two, path, self.merged)
         if keyword == "additionalProperties" and False in (one, two):
             return False
         if keyword == "items" and isinstance(one, dict) and isinstance(two, dict):
             return self.merged(one, two, f"{path}[]")
-        self.tell(path, f"of two `{keyword}` the last one was taken, and not {shown(one)}")
+        self.tell(path, f"of two `{keyword}` the last one was taken, and not {brief(one)}")
         return two
 
     def _either(self, branches: Sequence[Flat], path: str) -> Flat:
@@ -294,21 +294,21 @@ class Flattener:
         if (both and values[0] == values[1]) or keyword in _WORDS or alone:
             made[keyword] = values[0]
             if both and values[0] != values[1]:
-                self.tell(path, f"of two `{keyword}` the first was taken, not {shown(values[1])}")
+                self.tell(path, f"of two `{keyword}` the first was taken, not {brief(values[1])}")
         elif keyword == "required":
             needed = list_of(two[0].get(keyword))
             made[keyword] = [n for n in list_of(one[0].get(keyword)) if n in needed]
         elif keyword == "properties" and both:
-            made[keyword] = _joined(values[0], values[1], path,
+            made[keyword] = _join(values[0], values[1], path,
                                     lambda a, b, at: self._either([a, b], at))  # fmt: skip
         elif keyword == "items" and both and _are_all(values, dict):
             made[keyword] = self._either(values, f"{path}[]")
         elif keyword != "additionalProperties" or any(isinstance(v, Mapping) for v in values):
-            found = ", ".join(map(shown, values))
+            found = ", ".join(map(brief, values))
             self.tell(path, f"`{keyword}` is not the same in all shapes, and not kept: {found}")
 
 
-def _joined(
+def _join(
     one: Flat, two: Flat, path: str, join: Callable[[Flat, Flat, str], Flat]
 ) -> dict[str, Flat]:
     """Return the fields of both objects; `join` makes one schema of two."""
@@ -341,7 +341,7 @@ def _is_shape(schema: Flat, outer: Flat) -> bool:
                for one in (schema, outer))  # fmt: skip
 
 
-def _expanded(branch: Flat) -> list[Flat]:
+def _expand(branch: Flat) -> list[Flat]:
     """Return the shapes of a branch that is a union itself, and the rest of it."""
     shapes = next((branch[inner] for inner in SHAPED if inner in branch), None)
     if shapes is None:
@@ -368,7 +368,7 @@ def _takes(types: list[str], owner: str) -> bool:
     return not types or owner in types or (owner == "number" and "integer" in types)
 
 
-def _named(branch: Any) -> Flat:
+def _title_of(branch: Any) -> Flat:
     """Return the title that a reference gives to a branch without one."""
     ref = branch.get("$ref") if isinstance(branch, Mapping) else None
     return {"title": ref.rpartition("/")[2]} if isinstance(ref, str) else {}

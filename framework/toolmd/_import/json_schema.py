@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolmd._import.flatten import SHAPED, Flat, Flattener, TellUnheld, types_of, without_handle
-from toolmd._import.names import parameter_name, shown
+from toolmd._import.names import brief, parameter_name
 from toolmd._parse.fields.table import UNSUPPORTED
 from toolmd._parse.words import fold
 from toolmd._types.call_spec import Rule
@@ -205,7 +205,7 @@ class SchemaReader:
                 row = KEYWORDS.get(attribute)
                 word = row.word if row else _OF_NESTED.get(attribute, attribute)
                 value = flat.get("anyOf" if word not in flat else word, said[attribute])
-                self.tell(path, f"`{word}` does not fit {' or '.join(types)}: {shown(value)}")
+                self.tell(path, f"`{word}` does not fit {' or '.join(types)}: {brief(value)}")
                 del said[attribute]
         return self._valued(flat, path, Schema(**said))
 
@@ -221,7 +221,7 @@ class SchemaReader:
         if flat.get("properties") or more is False:
             said["properties"] = self._fields(flat, f"{path}.", place)
             if more is not None and more is not False:
-                self.tell(path, f"other fields are allowed there, and not here: {shown(more)}")
+                self.tell(path, f"other fields are allowed there, and not here: {brief(more)}")
         elif isinstance(more, dict) and more:
             said["values"] = self._shape(more, f"{path}.*", None)
         return said
@@ -300,7 +300,7 @@ class SchemaReader:
                 sign, message = _STRICT[word]
                 condition = f"{place.at} {sign} {value}"
             if not condition or not place:
-                self.tell(path, f"`{word} {shown(value)}` is not kept")
+                self.tell(path, f"`{word} {brief(value)}` is not kept")
                 self._lose(path, word, value)
                 continue
             whole = place.condition.replace("{}", condition)
@@ -332,14 +332,14 @@ class SchemaReader:
         if isinstance(examples, list) and (more := examples["example" not in flat :]):
             unread["examples"] = more
         for keyword, value in {**unread, **about}.items():
-            self.tell(path, f"`{keyword}` is not kept: {shown(value)}")
+            self.tell(path, f"`{keyword}` is not kept: {brief(value)}")
             if fold(keyword) in UNSUPPORTED:
                 self._lose(path, keyword, value)
         if flat.get("deprecated") is True:
             self.tell(path, "the source calls it deprecated")
 
     def _lose(self, path: str, keyword: str, value: Any) -> None:
-        text = f"{path} {keyword} {shown(value)[:_MAX_LOST]}".strip()
+        text = f"{path} {keyword} {brief(value)[:_MAX_LOST]}".strip()
         self.lost.append(text.replace("`", "'").replace("<!--", ""))
 
     def _valued(self, flat: Flat, path: str, shape: Schema) -> Schema:
@@ -354,7 +354,7 @@ class SchemaReader:
             if value is _ABSENT or (value is None and attribute == "default" and not takes_null):
                 continue
             if problems(value, shape):
-                self.tell(path, f"the {attribute} {shown(value)} is outside the schema: left out")
+                self.tell(path, f"the {attribute} {brief(value)} is outside the schema: left out")
             else:
                 shape = replace(shape, **{attribute: value, f"has_{attribute}": True})
         return shape
@@ -367,5 +367,5 @@ class SchemaReader:
             return replace(shape, items=replace(items, enum=tuple(values)))
         kept = [value for value in values if not problems(value, shape)]
         if left := [value for value in values if value not in kept]:
-            self.tell(path, f"the enum's {shown(left)} is outside its own schema: left out")
+            self.tell(path, f"the enum's {brief(left)} is outside its own schema: left out")
         return replace(shape, enum=tuple(kept)) if kept else shape

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from toolmd._import.functions import add_function, returned_shape
-from toolmd._import.names import distinct, parameter_name, shown, tool_name, words_of
+from toolmd._import.functions import add_function, read_result
+from toolmd._import.names import brief, distinct, parameter_name, tool_name, words_of
 from toolmd._import.openapi_document import (
     list_of,
     mapping,
@@ -342,7 +342,7 @@ class _Reader:
             self._report.note(name, "", "DELETE: Requires Confirmation was proposed")
             known["safety"] = Safety(requires_confirmation=True)
         if (result := self._result(operation)) is not None:
-            known["returns"] = returned_shape(result, name, self._report, wrapped=False)
+            known["returns"] = read_result(result, name, self._report, wrapped=False)
         add_function(entry, self._report, policy=policy, change=arguments.sent, **known)
 
     def _listed(self, one: Operation, service: Service, arguments: "_Arguments") -> bool:
@@ -354,7 +354,7 @@ class _Reader:
         for (place, own), parameter in listed.items():
             for key, said in parameter.items():
                 if key not in _OF_A_PARAMETER:
-                    self._report.note(name, own, f"`{key}` is not kept: {shown(said)}")
+                    self._report.note(name, own, f"`{key}` is not kept: {brief(said)}")
             if place not in {"path", "query", "header", "cookie"}:
                 self._report.reject(name, f"`{own}` is sent in {place!r}, which is unknown")
                 return False
@@ -486,9 +486,9 @@ class _Reader:
         """Note what a schema says of an object whose fields are arguments of their own."""
         for key, one in schema.items():
             if key not in {"type", "properties", "required", "additionalProperties"}:
-                self._report.note(name, own, f"`{key}` is not kept: {shown(one)}")
+                self._report.note(name, own, f"`{key}` is not kept: {brief(one)}")
             elif key == "additionalProperties" and isinstance(one, Mapping):
-                self._report.note(name, own, f"other fields are not kept: {shown(one)}")
+                self._report.note(name, own, f"other fields are not kept: {brief(one)}")
 
     def _result(self, operation: Mapping[str, Any]) -> dict[str, Any] | None:
         for status, response in mapping(operation.get("responses")).items():

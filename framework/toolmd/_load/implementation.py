@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from toolmd._load.files import File, python_below, shown_path, whole_file
+from toolmd._load.files import File, path_in_project, python_below, whole_file
 from toolmd._load.modules import PREFIX, REMEDY, Load, OverdueError
 from toolmd._load.plugins import Plugins, reason
 from toolmd._load.resources import SnapshotResources
@@ -296,5 +296,5 @@ def own_place(
     if file is not None and frame.filename == file.location:
         return file.path, frame.lineno or 1
     if Path(frame.filename).is_relative_to(project):
-        return shown_path(Path(frame.filename), project), frame.lineno or 1
+        return path_in_project(Path(frame.filename), project), frame.lineno or 1
     return None

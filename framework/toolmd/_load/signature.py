@@ -183,20 +183,24 @@ def bind(bond: Bond, target: str, provides: Callable[[type], bool]) -> Implement
 
 def mode_of(function: Callable[..., Any]) -> Mode:
     """Return the way in which a function runs."""
-    if inspect.isasyncgenfunction(function) or inspect.isasyncgenfunction(_called(function)):
+    if inspect.isasyncgenfunction(function) or inspect.isasyncgenfunction(
+        _inner_callable(function)
+    ):
         return "stream"
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(_called(function)):
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        _inner_callable(function)
+    ):
         return "async"
     return "inline" if getattr(function, INLINE, False) else "sync"
 
 
-def _called(function: Callable[..., Any]) -> Any:
+def _inner_callable(function: Callable[..., Any]) -> Any:
     # An object with an async `__call__`, or a partial of an async function.
     inner = getattr(function, "func", None)
     return inner if inner is not None else getattr(type(function), "__call__", None)  # noqa: B004 - not whether, but which
 
 
-def folded(name: str) -> str:
+def fold(name: str) -> str:
     """Return a name without case and separators, to compare camelCase with snake_case."""
     return "".join(letter for letter in name if letter.isalnum()).casefold()
 
@@ -215,11 +219,11 @@ def _match(bond: Bond, named: Mapping[str, inspect.Parameter]) -> dict[str, str]
     free: dict[str, str] = {}
     for name in named:
         if name not in matched and name != CONTEXT:
-            free.setdefault(folded(name), name)
+            free.setdefault(fold(name), name)
     for parameter in bond.call_spec.parameters:
         if parameter.name in matched:
             continue
-        if (own := free.pop(folded(parameter.name), None)) is not None:
+        if (own := free.pop(fold(parameter.name), None)) is not None:
             matched[parameter.name] = bond.names[parameter.name] = own
     return matched
 
@@ -290,7 +294,7 @@ def _check_default(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> 
 
 def _check_returns(bond: Bond, returns: Schema, signature: inspect.Signature, mode: Mode) -> None:
     """Check the return annotation of the function against the Returns section."""
-    annotation = _resolved(bond, signature.return_annotation, "the result", _RETURNS)
+    annotation = _resolve(bond, signature.return_annotation, "the result", _RETURNS)
     if (found := unwritable(returns, annotation, mode)) is not None:
         bond.report(
             Code.TYPE_DRIFT,
@@ -350,10 +354,10 @@ def _resource_types(annotation: Any) -> Iterator[type]:
 
 
 def _annotation(bond: Bond, own: inspect.Parameter) -> Any:
-    return _resolved(bond, own.annotation, f"`{own.name}`", python=own.name)
+    return _resolve(bond, own.annotation, f"`{own.name}`", python=own.name)
 
 
-def _resolved(
+def _resolve(
     bond: Bond, annotation: Any, of: str, markdown: str | None = None, python: str | None = None
 ) -> Any:
     """Resolve one annotation by itself: an error in another annotation must not hide it."""

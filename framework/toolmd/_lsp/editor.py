@@ -224,7 +224,7 @@ class Editor:
         file = Path(page.path).resolve()
         (self._told.add if diagnostics else self._told.discard)(file)
         self._server.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(page.uri, drawn(page, diagnostics))
+            types.PublishDiagnosticsParams(page.uri, draw(page, diagnostics))
         )
 
     def _project(self, file: Path) -> EditorProject:
@@ -265,9 +265,9 @@ _SEVERITIES = {
 }
 
 
-def drawn(page: EditorPage, diagnostics: Iterable[Diagnostic]) -> list[types.Diagnostic]:
+def draw(page: EditorPage, diagnostics: Iterable[Diagnostic]) -> list[types.Diagnostic]:
     """Return the diagnostics in the editor's form, with the help below the message."""
-    return [_drawn(page, diagnostic) for diagnostic in diagnostics]
+    return [_draw(page, diagnostic) for diagnostic in diagnostics]
 
 
 def fixes(
@@ -276,7 +276,7 @@ def fixes(
     """Return the fixes of the diagnostics that touch a range."""
     actions = []
     for diagnostic in diagnostics:
-        shown = _drawn(page, diagnostic)
+        shown = _draw(page, diagnostic)
         if diagnostic.fix and _touch(shown.range, wanted):
             edits = [_edit(page, edit) for edit in diagnostic.fix]
             actions.append(
@@ -291,7 +291,7 @@ def fixes(
     return actions
 
 
-def _drawn(page: EditorPage, diagnostic: Diagnostic) -> types.Diagnostic:
+def _draw(page: EditorPage, diagnostic: Diagnostic) -> types.Diagnostic:
     message = diagnostic.message
     if diagnostic.help:
         message += f"\nhelp: {diagnostic.help}"

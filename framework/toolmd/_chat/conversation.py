@@ -280,9 +280,9 @@ class Conversation:
         except BaseException:
             # Report completed calls with the next message, or the model would repeat them.
             told = turn.render(results) if turn and results else choice.broken_off()
-            self.messages += [choice.kept(), *told] if told else []
+            self.messages += [choice.history_message(), *told] if told else []
             raise
-        self.messages += [choice.kept(), *turn.render(results)]
+        self.messages += [choice.history_message(), *turn.render(results)]
         work.results += results
         for result in results:
             self._on_result(result)

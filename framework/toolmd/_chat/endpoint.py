@@ -226,7 +226,7 @@ class Choice(NamedTuple):
         content = self.message.get("content")
         return content if isinstance(content, str) else ""
 
-    def kept(self) -> Message:
+    def history_message(self) -> Message:
         """Return the part of the message that goes back with the next question."""
         kept = {name: self.message[name] for name in _KEPT if self.message.get(name)}
         if calls := self._calls():

@@ -120,7 +120,7 @@ class CallerOptions(NamedTuple):
     role: RolesOption = None
     context: ContextOption = None
 
-    def stated(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """Return them as arguments of a call; the context as facts by name."""
         facts = context_of(self.context)
         return {

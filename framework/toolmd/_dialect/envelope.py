@@ -102,20 +102,20 @@ class Envelope:
     fault: str = ""
     """Why its calls can't be taken, such as an answer that was cut off in a call."""
 
-    def but(self, fault: str) -> "Envelope":
+    def with_fault(self, fault: str) -> "Envelope":
         """Return the message with a fault, unless it has one already."""
         return replace(self, fault=self.fault or fault)
 
-    def ended(self, reason: str | None) -> "Envelope":
+    def with_end(self, reason: str | None) -> "Envelope":
         """Return the message with the reason for its end; an early end may cut a call."""
         if reason in _COMPLETE or not self.calls:
             return self
         cut = reason in _LIMITS
-        return self.but("the reply was cut off at its token limit, in a call" if cut else
+        return self.with_fault("the reply was cut off at its token limit, in a call" if cut else
                         f"the reply ended early ({reason}), so its calls may be incomplete"
                         )  # fmt: skip
 
-    def denied(self, fault: str = "") -> MalformedReplyError:
+    def deny(self, fault: str = "") -> MalformedReplyError:
         """Return the error of the message, with each call whose id can be read.
 
         So each of them gets a result, and the provider accepts the next request.
@@ -142,19 +142,19 @@ def read_envelope(envelope: Envelope, kinds: Collection[ReplyKind] = tuple(FORMS
     """Return the message and calls of an unpacked reply; raises MalformedReplyError."""
     clean = readable(envelope.text)
     if envelope.fault:
-        raise envelope.denied()
+        raise envelope.deny()
     if envelope.kind in {"text", "foreign"} or (envelope.kind == "json" and clean):
         return Parsed(clean)
     if envelope.kind not in kinds:
-        raise envelope.denied(f"the reply is not a message of {' or '.join(kinds)}")
+        raise envelope.deny(f"the reply is not a message of {' or '.join(kinds)}")
     if len(envelope.calls) > MAX_CALLS:
-        raise envelope.denied(f"more than {MAX_CALLS} calls")
+        raise envelope.deny(f"more than {MAX_CALLS} calls")
     calls = []
     for number, raw in enumerate(envelope.calls, 1):
         try:
             calls.append(FORMS[envelope.kind].read(raw))
         except MalformedReplyError as error:
-            raise envelope.denied(f"call {number}: {error}") from None
+            raise envelope.deny(f"call {number}: {error}") from None
     return Parsed(clean, give_ids(calls), envelope.kind if calls else "text")
 
 
@@ -239,9 +239,9 @@ def _open(value: Any) -> Envelope:
         if not isinstance(first, dict) or not isinstance(first.get("message"), dict):
             raise MalformedReplyError("the answer's first choice has no message")
         reason = _reason(first, "finish_reason")
-        return _message(first["message"]).ended(reason if reason in _STOPPED else None)
+        return _message(first["message"]).with_end(reason if reason in _STOPPED else None)
     if isinstance(output := value.get("output"), list):
-        return _responses(output).ended(_reason(value, "status"))
+        return _responses(output).with_end(_reason(value, "status"))
     if (candidate := _candidate(value)) is not None:
         return candidate
     if "role" in value or "tool_calls" in value:
@@ -286,7 +286,7 @@ def _message(message: dict[str, Any]) -> Envelope:
     if isinstance(content, list) and (envelope := _anthropic(content)).calls:
         reason = _reason(message, "stop_reason")
         whole = reason in _LIMITS and content[-1] != envelope.calls[-1]
-        return envelope.ended(reason if reason in _STOPPED and not whole else None)
+        return envelope.with_end(reason if reason in _STOPPED and not whole else None)
     return Envelope("text", spoken)
 
 
@@ -302,7 +302,7 @@ def _responses(items: list[Any]) -> Envelope:
                 pass  # reasoning, and calls that the provider has run itself
     states = [state for call in calls if (state := _reason(call, "status")) not in _COMPLETE]
     text = "\n\n".join(part for part in spoken if part)
-    return Envelope("openai-responses", text, tuple(calls)).ended(next(iter(states), None))
+    return Envelope("openai-responses", text, tuple(calls)).with_end(next(iter(states), None))
 
 
 def _anthropic(blocks: list[Any]) -> Envelope:
@@ -338,8 +338,8 @@ def _candidate(value: dict[str, Any]) -> Envelope | None:
     else:
         envelope = Envelope("gemini", "")
     if reason in {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}:
-        return envelope.but(f"the model's call could not be read: {reason}")
-    return envelope.ended(reason)
+        return envelope.with_fault(f"the model's call could not be read: {reason}")
+    return envelope.with_end(reason)
 
 
 def _is_call(part: Any) -> bool:

@@ -161,10 +161,10 @@ def invalid_url(tool: str, approved: Approved) -> DomainNotApprovedError:
 
 
 def _not_approved(tool: str, approved: Approved, what: str) -> DomainNotApprovedError:
-    if approved.told is None:
+    if approved.text is None:
         why = f"{approved.path} names no Allowed Domains in its Limits"
     else:
-        why = f"{approved.path} allows {approved.told}"
+        why = f"{approved.path} allows {approved.text}"
     return DomainNotApprovedError(f"{tool} may not reach {what} ({why}). Nothing was sent.")
 
 

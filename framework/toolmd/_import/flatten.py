@@ -109,14 +109,14 @@ class Flattener:
                 self.tell(path, f"`enum` is not kept beside `const`: {brief(plain['enum'])}")
             plain["enum"] = [schema["const"]]
         if "$ref" in schema:
-            plain = self.merged(self._resolved(schema["$ref"], path, seen, depth), plain, path)
+            plain = self.merge(self._resolve(schema["$ref"], path, seen, depth), plain, path)
         for branch in list_of(schema.get("allOf")):
-            plain = self.merged(plain, self.flat(branch, path, seen, depth), path)
+            plain = self.merge(plain, self.flat(branch, path, seen, depth), path)
         for keyword in ("anyOf", "oneOf"):
             if branches := list_of(schema.get(keyword)):
-                flat = [self.typed(self.flat(one, path, seen, depth), path) for one in branches]
-                united = self._united(keyword, flat, list(map(_title_of, branches)), plain, path)
-                plain = self.merged(united, plain, path)
+                flat = [self.add_type(self.flat(one, path, seen, depth), path) for one in branches]
+                united = self._unite(keyword, flat, list(map(_title_of, branches)), plain, path)
+                plain = self.merge(united, plain, path)
         if plain.pop("nullable", False):
             plain = self._either([plain, {"type": "null"}], path)
         return plain
@@ -134,7 +134,7 @@ class Flattener:
             values = self.flat(plain["additionalProperties"], f"{path}.*", seen, depth)
             plain["additionalProperties"] = values
 
-    def typed(self, flat: Flat, path: str) -> Flat:
+    def add_type(self, flat: Flat, path: str) -> Flat:
         """Return a flat schema with the type that its keywords imply, and a note on it."""
         types = types_of(flat)
         if {"type", "enum"} & set(flat) or not types or types == ["object"]:
@@ -147,10 +147,10 @@ class Flattener:
         for keyword in SHAPED:
             if keyword in flat:
                 rest = {k: v for k, v in flat.items() if k not in {keyword, "discriminator"}}
-                flat = self.merged(self._either(flat[keyword], path), rest, path)
+                flat = self.merge(self._either(flat[keyword], path), rest, path)
         return flat
 
-    def _united(
+    def _unite(
         self, keyword: str, branches: list[Flat], names: list[Flat], plain: Flat, path: str
     ) -> Flat:
         """Return one schema for a union; its object shapes stay apart if there are several."""
@@ -198,9 +198,9 @@ class Flattener:
             return sound
         kinds = " or ".join(list_of(said.get("type"))) or "any value"
         self.tell("", f"`{words}` is read as {kinds}")
-        return self.merged(said, sound, path)
+        return self.merge(said, sound, path)
 
-    def _resolved(self, ref: Any, path: str, seen: tuple[str, ...], depth: int) -> Flat:
+    def _resolve(self, ref: Any, path: str, seen: tuple[str, ...], depth: int) -> Flat:
         if not isinstance(ref, str) or not ref.startswith("#"):
             self.tell(path, f"{ref!r} is outside the document and is not fetched: any value")
             return {}
@@ -219,7 +219,7 @@ class Flattener:
                 return {}
         return self.flat(target, path, (*seen, ref), depth)
 
-    def merged(self, one: Flat, two: Flat, path: str) -> Flat:
+    def merge(self, one: Flat, two: Flat, path: str) -> Flat:
         """Return a schema for values that fit both schemas."""
         made = dict(one)
         for keyword, value in two.items():
@@ -245,11 +245,11 @@ class Flattener:
         if keyword == "required":
             return list(dict.fromkeys([*one, *two]))
         if keyword == "properties":
-            return _join(one, two, path, self.merged)
+            return _join(one, two, path, self.merge)
         if keyword == "additionalProperties" and False in (one, two):
             return False
         if keyword == "items" and isinstance(one, dict) and isinstance(two, dict):
-            return self.merged(one, two, f"{path}[]")
+            return self.merge(one, two, f"{path}[]")
         self.tell(path, f"of two `{keyword}` the last one was taken, and not {brief(one)}")
         return two
 

@@ -179,7 +179,7 @@ class SchemaReader:
         if self._shapes > _MAX_VALUES:
             self.tell("", f"more than {_MAX_VALUES} values: any value from there on")
             return Schema()
-        flat = without_handle(self._flattener.typed(flat, path))
+        flat = without_handle(self._flattener.add_type(flat, path))
         types = tuple(dict.fromkeys(types_of(flat)))
         said: dict[str, Any] = {"types": types}
         for keyword, (attribute, kind) in _KEPT.items():
@@ -190,7 +190,7 @@ class SchemaReader:
                     self.tell(path, f"`{keyword}` is {value!r}, which can't be read")
         if not said.get("description") and isinstance(flat.get("title"), str):
             said["description"] = flat["title"]
-        said |= self._nested(flat, path, place if types in {("object",), ("array",)} else None)
+        said |= self._read_inner(flat, path, place if types in {("object",), ("array",)} else None)
         said |= self._bounds(flat, path, types, place)
         if isinstance(flat.get("pattern"), str):
             whole = whole_pattern(flat["pattern"])
@@ -207,9 +207,9 @@ class SchemaReader:
                 value = flat.get("anyOf" if word not in flat else word, said[attribute])
                 self.tell(path, f"`{word}` does not fit {' or '.join(types)}: {brief(value)}")
                 del said[attribute]
-        return self._valued(flat, path, Schema(**said))
+        return self._add_values(flat, path, Schema(**said))
 
-    def _nested(self, flat: Flat, path: str, place: Place | None) -> dict[str, Any]:
+    def _read_inner(self, flat: Flat, path: str, place: Place | None) -> dict[str, Any]:
         """Return what a schema says of its items, its fields, its values and its shapes."""
         said: dict[str, Any] = {}
         if (items := flat.get("items")) is not None and items not in (True, {}):
@@ -238,7 +238,7 @@ class SchemaReader:
         said: dict[str, Any] = {}
         titles, found = [], []
         for branch in flat[keyword]:
-            merged = self._flattener.merged(outer, branch, path)
+            merged = self._flattener.merge(outer, branch, path)
             titles.append(str(merged.pop("title", "")))
             shape = self._shape(merged, path, None)
             if shape.properties is None:
@@ -342,10 +342,10 @@ class SchemaReader:
         text = f"{path} {keyword} {brief(value)[:_MAX_LOST]}".strip()
         self.lost.append(text.replace("`", "'").replace("<!--", ""))
 
-    def _valued(self, flat: Flat, path: str, shape: Schema) -> Schema:
+    def _add_values(self, flat: Flat, path: str, shape: Schema) -> Schema:
         """Add enum, default and example, each checked against the rest."""
         if isinstance(flat.get("enum"), list):
-            shape = self._listed(flat["enum"], path, shape)
+            shape = self._add_enum(flat["enum"], path, shape)
         examples = flat.get("examples")
         first = examples[0] if isinstance(examples, list) and examples else _ABSENT
         values = {"default": flat.get("default", _ABSENT), "example": flat.get("example", first)}
@@ -359,7 +359,7 @@ class SchemaReader:
                 shape = replace(shape, **{attribute: value, f"has_{attribute}": True})
         return shape
 
-    def _listed(self, values: list[Any], path: str, shape: Schema) -> Schema:
+    def _add_enum(self, values: list[Any], path: str, shape: Schema) -> Schema:
         """Add an enum; the one of an array that names its items is theirs."""
         items = shape.items or Schema(types=("string",))
         if shape.types == ("array",) and not any(problems(value, items) for value in values):

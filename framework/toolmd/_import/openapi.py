@@ -195,7 +195,7 @@ class _Reader:
         """
         every = []
         for path, shared in mapping(self._document.get("paths")).items():
-            item = self._resolved(shared)
+            item = self._resolve(shared)
             for method, content in item.items():
                 if method.upper() in METHODS and isinstance(content, Mapping):
                     one = Operation("", method.upper(), path, content, item)
@@ -227,7 +227,7 @@ class _Reader:
         operation with a server of its own has a service of its own.
         """
         urls = self._urls(source, found)
-        offered = [(one.name, self._offered(one.content)) for one in found if one.name in urls]
+        offered = [(one.name, self._ways_of(one.content)) for one in found if one.name in urls]
         used = Counter(way for _, ways in offered for way in ways)
         chosen: dict[str, tuple[str, ...]] = {}
         scopes: dict[tuple[str, ...], dict[str, None]] = {}
@@ -280,7 +280,7 @@ class _Reader:
             urls[one.name] = url
         return urls
 
-    def _offered(self, operation: Mapping[str, Any]) -> dict[tuple[str, ...], list[str]]:
+    def _ways_of(self, operation: Mapping[str, Any]) -> dict[tuple[str, ...], list[str]]:
         """Return the scopes of each way that an operation accepts, a set of schemes."""
         listed = list_of(operation.get("security", self._document.get("security")))
         return {
@@ -293,7 +293,7 @@ class _Reader:
         found = []
         for scheme in way:
             variable = f"{name}_{'_'.join(words_of(scheme))}".upper()
-            found.append(_credential(self._resolved(self._schemes.get(scheme)), variable))
+            found.append(_credential(self._resolve(self._schemes.get(scheme)), variable))
         whole = tuple(one for one in found if one is not None)
         at = {(one["type"], one["name"].lower()) if "name" in one else ("header", "authorization")
               for one in whole}  # fmt: skip
@@ -315,7 +315,7 @@ class _Reader:
         if operation.get("deprecated") is True:
             self._report.note(name, "", "the document calls it deprecated")
         others = [
-            f"{status} {self._resolved(answer).get('description', '')}".strip()
+            f"{status} {self._resolve(answer).get('description', '')}".strip()
             for status, answer in mapping(operation.get("responses")).items()
         ]
         left = {key: operation[key] for key in operation if key not in _OF_AN_OPERATION}
@@ -330,7 +330,7 @@ class _Reader:
         entry = {
             "name": name,
             "description": "\n\n".join(filter(None, texts)),
-            "parameters": {**arguments.schema, "$defs": self._used(arguments.fields)},
+            "parameters": {**arguments.schema, "$defs": self._schemas_of(arguments.fields)},
         }
         known: dict[str, Any] = {
             "implemented_by": where,
@@ -343,14 +343,14 @@ class _Reader:
             known["safety"] = Safety(requires_confirmation=True)
         if (result := self._result(operation)) is not None:
             known["returns"] = read_result(result, name, self._report, wrapped=False)
-        add_function(entry, self._report, policy=policy, change=arguments.sent, **known)
+        add_function(entry, self._report, policy=policy, change=arguments.place_of, **known)
 
     def _listed(self, one: Operation, service: Service, arguments: "_Arguments") -> bool:
         """Add the listed parameters; return whether each can be sent."""
         name = one.name
         every = (*list_of(one.item.get("parameters")), *list_of(one.content.get("parameters")))
         listed = {(str(own.get("in")), str(own.get("name"))): own
-                  for own in map(self._resolved, every)}  # fmt: skip
+                  for own in map(self._resolve, every)}  # fmt: skip
         for (place, own), parameter in listed.items():
             for key, said in parameter.items():
                 if key not in _OF_A_PARAMETER:
@@ -380,7 +380,7 @@ class _Reader:
         self, name: str, own: str, place: str, schema: Any, arguments: "_Arguments", *, needed: bool
     ) -> None:
         """Add each field of an object as an argument of its own."""
-        inner = self._resolved(schema)
+        inner = self._resolve(schema)
         self._note_whole(name, own, inner)
         for field, said in mapping(inner.get("properties")).items():
             within = needed and field in list_of(inner.get("required"))
@@ -399,13 +399,13 @@ class _Reader:
             return None
         usual = "form" if place in {"query", "cookie"} else "simple"
         style = parameter.get("style", usual)
-        schema = self._resolved(parameter.get("schema"))
+        schema = self._resolve(parameter.get("schema"))
         types = schema.get("type")
         is_array = "items" in schema or types == "array"
         is_object = "properties" in schema or types == "object"
         if style == "deepObject" and place == "query":
             return "brackets"
-        items = self._resolved(schema.get("items"))
+        items = self._resolve(schema.get("items"))
         if is_array and ("properties" in items or items.get("type") == "object"):
             self._report.reject(name, f"`{own}` is an array of objects, which {style!r} can't hold")
             return None
@@ -422,7 +422,7 @@ class _Reader:
 
     def _body(self, one: Operation, arguments: "_Arguments") -> bool:
         """Add the arguments of the body; return whether it can be sent."""
-        name, body = one.name, self._resolved(one.content.get("requestBody"))
+        name, body = one.name, self._resolve(one.content.get("requestBody"))
         content = mapping(body.get("content"))
         if not content:
             return True
@@ -441,7 +441,7 @@ class _Reader:
         if len(content) > 1:
             self._report.note(name, "", f"of the body's kinds {kind} is sent")
         schema = mapping(mapping(content[kind]).get("schema"))
-        inner = self._resolved(schema)
+        inner = self._resolve(schema)
         if kinds[kind] == _FORM:
             return self._form(name, inner, mapping(content[kind]), arguments, needed=needed)
         style = "" if kinds[kind] == "application/json" else "".join(kind.split()).lower()
@@ -494,23 +494,23 @@ class _Reader:
         for status, response in mapping(operation.get("responses")).items():
             if not status.startswith("2"):
                 continue
-            answer = self._resolved(response)
+            answer = self._resolve(response)
             for kind, media in mapping(answer.get("content")).items():
                 if media_type(kind).endswith("json") and isinstance(
                     mapping(media).get("schema"), Mapping
                 ):
                     said = {"description": str(answer.get("description") or "The answer")}
-                    return {**said, **media["schema"], "$defs": self._used(media["schema"])}
+                    return {**said, **media["schema"], "$defs": self._schemas_of(media["schema"])}
         return None
 
-    def _used(self, value: Any) -> dict[str, Any]:
+    def _schemas_of(self, value: Any) -> dict[str, Any]:
         """Return the document's schemas that a schema refers to, directly or not."""
         names = [reference.removeprefix("#/$defs/").partition("/")[0]
                  for reference in references_of(self._document, value)]  # fmt: skip
         names = [name.replace("~1", "/").replace("~0", "~") for name in names]
         return {name: self._schemas[name] for name in names if name in self._schemas}
 
-    def _resolved(self, value: Any) -> Mapping[str, Any]:
+    def _resolve(self, value: Any) -> Mapping[str, Any]:
         """Follow local references; an unknown one is an empty object, which is noted."""
         for _ in range(32):
             one = mapping(value)
@@ -554,7 +554,7 @@ class _Arguments:
         if needed:
             self._required.append(name)
 
-    def sent(self, one: Parameter) -> Parameter:
+    def place_of(self, one: Parameter) -> Parameter:
         """Return a parameter with the place where it is sent."""
         return replace(one, shape=replace(one.shape, sent_in=self._places.get(one.name)))
 

@@ -232,7 +232,7 @@ class _Reader:
                 continue
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 raise ValueError(f"`{name}` is positional only: tools are called by name")
-            hint, default, described = self._typed(name, parameter)
+            hint, default, described = self._read_type(name, parameter)
             if hint is Any and default is None:
                 self._doubt(name, "it has no type, and None as its default")
             adapter = self._adapter(name, hint, provided=parameter.kind is parameter.KEYWORD_ONLY)
@@ -272,7 +272,7 @@ class _Reader:
             self.notes.append(("returns", f"the type {name_of(hint)} has no schema: any value"))
             return None
 
-    def _typed(self, name: str, parameter: inspect.Parameter) -> tuple[Any, Any, str]:
+    def _read_type(self, name: str, parameter: inspect.Parameter) -> tuple[Any, Any, str]:
         """Return the type, the default and the description of a parameter."""
         hint = self._hints.get(name, Any)
         if hint is Any:

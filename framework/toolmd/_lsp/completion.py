@@ -176,7 +176,7 @@ def _arguments(place: Cursor, project: EditorProject) -> list[_Item]:
     """Return the arguments of the step's tool, if the cursor is below its With."""
     if place.section is None or place.section.children != "steps" or not _below_with(place):
         return []
-    spec = project.definition(place.said("Use"))
+    spec = project.definition(place.value_of("Use"))
     parameters = spec.parameters if spec is not None else ()
     return [(f"{p.name}: ", p.shape.description) for p in parameters]
 

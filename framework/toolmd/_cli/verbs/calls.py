@@ -99,7 +99,7 @@ def call(
     else:
         help_ = not_loaded(name, workspace) or SEE_NAMES
     warn_of_earlier(workspace, [name])
-    stated, on_event = caller.stated(), partial(show_progress, json=json)
+    stated, on_event = caller.arguments(), partial(show_progress, json=json)
     result = workspace.call_sync(
         name,
         read_arguments(words, args_json, parameters, "--args-json"),
@@ -182,7 +182,7 @@ def handle(
     turn = workspace.handle_sync(
         read_stdin("the model's reply", MOST),
         dialect,
-        **caller.stated(),
+        **caller.arguments(),
         conversation=new_conversation(),
         dry_run=dry_run,
         on_event=partial(show_progress, json=json),

@@ -66,7 +66,7 @@ def run(
         stop(ExitCode.USAGE, f"a run of {bound.name} ends with this process", help_)
     warn_of_earlier(workspace, [bound.name, *spec.required_tools, *spec.required_skills])
     inputs = read_arguments(words, input_json, spec.parameters, "--input-json")
-    stated = {"confidence": confidence, **caller.stated()}
+    stated = {"confidence": confidence, **caller.arguments()}
     if begins is not None:
         told = run_answer(workspace.run_sync(bound.name, inputs, **stated, at=begins))
         return told._replace(text=told.value.get("run_id"))

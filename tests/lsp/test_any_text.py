@@ -68,7 +68,7 @@ def test_any_question_at_any_place_of_any_text_is_answered(
     for item in complete(page, place, ALONE):
         assert isinstance(item.text_edit, types.TextEdit)
         assert item.text_edit.range.start.line == place.line - 1
-    assert (place.known, place.word, place.said("Use")) is not None
+    assert (place.known, place.word, place.value_of("Use")) is not None
     symbols(page, kind, place.headings)
     file = FileIndex(page)
     names = [one.place for one in file.occurrences]

@@ -59,15 +59,6 @@ def model_error(error: BaseException, url: str, secret: str) -> ModelError | Non
     return None
 
 
-def rejects(error: Exception, parameter: str) -> bool:
-    """Return whether an endpoint rejects a request because of a parameter that it names."""
-    import openai
-
-    if not isinstance(error, openai.APIStatusError) or error.status_code >= 500:  # noqa: PLR2004
-        return False
-    return parameter in _words(error.body).casefold()
-
-
 def breaks_off(error: Exception) -> bool:
     """Return whether an error of a stream means that its connection ended."""
     import openai
@@ -261,7 +252,6 @@ class Endpoint:
         """Keep the parts."""
         self.client = client
         self._model = model
-        self._streams = True
         self._url = str(getattr(client, "base_url", "the endpoint")).rstrip("/")
         self._secret = str(getattr(client, "api_key", "") or "")
 
@@ -275,33 +265,21 @@ class Endpoint:
     ) -> Choice:
         """Return the model's next message; raises ModelError.
 
-        With `tell` the reply is streamed, and `tell` receives each piece of text. An endpoint that
-        does not stream is asked for whole replies.
+        With `tell` the reply is streamed, and `tell` receives each piece of text.
         """
         request: dict[str, Any] = {"model": self._model, "messages": list(messages)}
         if tools:
             request["tools"] = list(tools)
             request["tool_choice"] = "auto" if may_call else "none"
         try:
-            return number_calls(await self._asked(request, tell))
+            asked = self._whole(request) if tell is None else self._stream(request, tell)
+            return number_calls(await asked)
         except ModelError:
             raise
         except BaseException as error:
             if (known := model_error(error, self._url, self._secret)) is None:
                 raise
             raise known from error
-
-    async def _asked(self, request: dict[str, Any], tell: Teller | None) -> Choice:
-        if tell is None:
-            return await self._whole(request)
-        if self._streams:
-            try:
-                return await self._stream(request, tell)
-            except Exception as error:
-                if not rejects(error, "stream"):
-                    raise
-                self._streams = False
-        return _pass_on(await self._whole(request), tell)
 
     async def _whole(self, request: dict[str, Any]) -> Choice:
         # Read the raw answer, since the SDK's parser accepts answers outside the API's form.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from toolmd._cli.files import replace_file
+from toolmd._cli.files import write_file
 from toolmd._cli.screen import Paint, paint, plural, printable, width
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
@@ -219,7 +219,7 @@ def fix_files(diagnostics: Iterable[Diagnostic], root: Path) -> list[Fixed]:
         chosen = _apart(found)
         changed = apply_edits(text, [edit for diagnostic in chosen for edit in diagnostic.fix])
         if changed != text:
-            replace_file(file, changed)
+            write_file(file, changed)
             fixed.append(Fixed(path, tuple(str(d.code) for d in chosen)))
     return fixed
 

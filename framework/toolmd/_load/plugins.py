@@ -72,36 +72,6 @@ def entry_points(
         report(name, "is named in `plugins` and not installed")
 
 
-def load_point(point: Any) -> Any:
-    """Import the object that an entry point names.
-
-    Raises ImplementationError where the entry point names nothing, with the text to fix; an
-    error within the module itself is raised as it is.
-    """
-    value = point.value.partition("[")[0]
-    module, _, name = (part.strip() for part in value.partition(":"))
-    text = f"`{point.name} = {point.value!r}`"
-    remedy = f"fix {text} below [project.entry-points.{GROUP}] and install the package again"
-    try:
-        found = import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise
-        message = f"its entry point names the module {module!r}, which does not exist; {remedy}"
-        raise ImplementationError(message) from error
-    except (ValueError, TypeError) as error:
-        if module and not module.startswith("."):
-            raise
-        raise ImplementationError(f"its entry point names no module; {remedy}") from error
-    for part in filter(None, name.split(".")):
-        if not hasattr(found, part):
-            said = f"its entry point names {part!r}, which {module!r} does not have"
-            near = did_you_mean(part, dir(found))
-            raise ImplementationError("; ".join(filter(None, (said, near, remedy))))
-        found = getattr(found, part)
-    return found
-
-
 def _packages(project: Path | None, metadata: Any) -> Iterator[tuple[Any, Any]]:
     source = source_package(project) if project is not None else None
     if source is not None and project is not None:
@@ -404,7 +374,7 @@ class Plugins:
         try:
             plugin = run_in_time(f"plugin {name}", partial(_instantiate, point), self._timeout)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            self._report(name, f"can't be loaded: {reason(error)}")
+            self._report(name, f"can't be loaded from `{point.value}`: {reason(error)}")
         else:
             self._register(name, plugin)
         if self.manager.has_plugin(name):
@@ -539,7 +509,7 @@ def _call(implementation: HookImpl, arguments: Mapping[str, Any]) -> Any:
 
 
 def _instantiate(point: Any) -> Any:
-    plugin = load_point(point)
+    plugin = point.load()
     return plugin() if inspect.isclass(plugin) else plugin
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from toolmd._cli.diagnostics import REPORTS, concise, fix_files, lines_below, summary
-from toolmd._cli.files import STDIN, definitions_among, path_here, replace_file
+from toolmd._cli.files import STDIN, definitions_among, path_here, write_file
 from toolmd._cli.frame import Answer, ExitCode, stop
 from toolmd._cli.names import complete_names, suggest_python
 from toolmd._cli.screen import Paint, err, help_line, paint, plural, printable
@@ -225,7 +225,7 @@ def fmt(
     for path in definitions_among(paths or ()):
         one = _format(read_alone(str(path)))
         if one.state == "changes" and not dry:
-            replace_file(path, one.text)
+            write_file(path, one.text)
             one = one._replace(state="written")
         done.append(one)
     reports = [text for one in done if (text := _report(one, diff=diff)) is not None]

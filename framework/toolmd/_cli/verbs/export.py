@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.files import path_here, write_all
+from toolmd._cli.files import path_here, write_files
 from toolmd._cli.frame import Answer, ExitCode, open_workspace, stop
 from toolmd._cli.names import complete_names
 from toolmd._cli.screen import as_json, paint
@@ -121,7 +121,7 @@ def write_exported(exported: Exported, folder: Path, *, force: bool) -> list[Pat
     else:
         text = jsons.dumps(items, indent=2, ensure_ascii=False)
         files[folder / f"{exported.target}.json"] = f"{text}\n"
-    write_all(files, force=force, executable=executable)
+    write_files(files, force=force, executable=executable)
     return [*files]
 
 

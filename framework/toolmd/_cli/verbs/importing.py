@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from toolmd._cli.files import STDIN, path_here, write_all
+from toolmd._cli.files import STDIN, path_here, write_files
 from toolmd._cli.frame import Answer, ExitCode, stop
 from toolmd._cli.screen import Paint, paint, plural, printable, read_stdin
 from toolmd._cli.upstream import (
@@ -126,7 +126,7 @@ def import_(
     try:
         wanted = {path: text for path, text in files.items() if not _is_there(path, text)}
         executable = {places[name] for name in found.executable if name in found.files}
-        write_all(wanted, force=force, executable=executable)
+        write_files(wanted, force=force, executable=executable)
     except FileExistsError as error:
         what = f"{error.filename2 or error.filename}: exists already; nothing was written"
         stop(ExitCode.USAGE, what, _HELP)

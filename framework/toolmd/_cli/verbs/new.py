@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from toolmd._cli.files import definitions_among, replace_file, write_all
+from toolmd._cli.files import definitions_among, write_file, write_files
 from toolmd._cli.frame import Answer, ExitCode, stop
 from toolmd._cli.screen import err, paint
 from toolmd.config import OWN_FILE, find_project, load_settings
@@ -42,7 +42,7 @@ def init(
     known = ignored.read_text("utf-8") if ignored.is_file() else ""
     if ".toolmd/" not in known.splitlines():
         ending = "" if known.endswith("\n") or not known else "\n"
-        replace_file(ignored, f"{known}{ending}.toolmd/\n")
+        write_file(ignored, f"{known}{ending}.toolmd/\n")
     return _write(root, files, call)
 
 
@@ -129,7 +129,7 @@ def _write(root: Path, files: dict[str, str], after: str) -> Answer:
     for path in files:
         if (root / path).exists():
             stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} exists already", _ELSE)
-    write_all({root / path: text for path, text in files.items()}, force=False)
+    write_files({root / path: text for path, text in files.items()}, force=False)
     paths = [os.path.relpath(root / path) for path in files]
     text = "\n".join(f"{paint('made', 'green')} {path}" for path in paths)
     return Answer({"written": paths, "next": after}, text, [f"Next: {after}"])

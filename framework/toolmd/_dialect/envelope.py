@@ -115,7 +115,7 @@ class Envelope:
                         f"the reply ended early ({reason}), so its calls may be incomplete"
                         )  # fmt: skip
 
-    def deny(self, fault: str = "") -> MalformedReplyError:
+    def to_error(self, fault: str = "") -> MalformedReplyError:
         """Return the error of the message, with each call whose id can be read.
 
         So each of them gets a result, and the provider accepts the next request.
@@ -142,19 +142,19 @@ def read_envelope(envelope: Envelope, kinds: Collection[ReplyKind] = tuple(FORMS
     """Return the message and calls of an unpacked reply; raises MalformedReplyError."""
     clean = readable(envelope.text)
     if envelope.fault:
-        raise envelope.deny()
+        raise envelope.to_error()
     if envelope.kind in {"text", "foreign"} or (envelope.kind == "json" and clean):
         return Parsed(clean)
     if envelope.kind not in kinds:
-        raise envelope.deny(f"the reply is not a message of {' or '.join(kinds)}")
+        raise envelope.to_error(f"the reply is not a message of {' or '.join(kinds)}")
     if len(envelope.calls) > MAX_CALLS:
-        raise envelope.deny(f"more than {MAX_CALLS} calls")
+        raise envelope.to_error(f"more than {MAX_CALLS} calls")
     calls = []
     for number, raw in enumerate(envelope.calls, 1):
         try:
             calls.append(FORMS[envelope.kind].read(raw))
         except MalformedReplyError as error:
-            raise envelope.deny(f"call {number}: {error}") from None
+            raise envelope.to_error(f"call {number}: {error}") from None
     return Parsed(clean, give_ids(calls), envelope.kind if calls else "text")
 
 

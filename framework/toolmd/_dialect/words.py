@@ -329,7 +329,7 @@ def parse_words(read: Callable[[str], Parsed], reply: Any) -> Parsed:
     if envelope.kind == "json":
         raise MalformedReplyError("the reply is neither text nor a message")
     if envelope.calls or envelope.fault:
-        raise envelope.deny("the calls of the reply are in another form than its dialect's")
+        raise envelope.to_error("the calls of the reply are in another form than its dialect's")
     return Parsed(readable(envelope.text)) if envelope.kind == "foreign" else read(envelope.text)
 
 

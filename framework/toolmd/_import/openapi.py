@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from toolmd._import.functions import add_function, read_result
 from toolmd._import.names import brief, distinct, parameter_name, tool_name, words_of
 from toolmd._import.openapi_document import (
-    list_of,
-    mapping,
+    as_list,
+    as_mapping,
     media_type,
     parse_document,
     references_of,
@@ -115,7 +115,7 @@ class Operation(NamedTuple):
 
     def fits(self, masks: Sequence[str]) -> bool:
         """Return whether its name, path or tag fits one of these patterns; without any it does."""
-        own = [self.name, self.own_name, self.path, *map(str, list_of(self.content.get("tags")))]
+        own = [self.name, self.own_name, self.path, *map(str, as_list(self.content.get("tags")))]
         return not masks or any(fnmatchcase(one, mask) for one in own for mask in masks)
 
 
@@ -143,7 +143,7 @@ def read_service(
     """
     report = ImportReport()
     document = parse_document(text, report)
-    title = str(mapping(document.get("info")).get("title") or "service")
+    title = str(as_mapping(document.get("info")).get("title") or "service")
     name = "_".join(words_of(named or title))[:64].strip("_") or "service"
     report.note("", "", "no category or result policy in OpenAPI: `general`, version 1.0.0")
     reader = _Reader(document, report)
@@ -162,9 +162,9 @@ class _Reader:
     """Reads the operations of one document."""
 
     def __init__(self, document: Mapping[str, Any], report: ImportReport) -> None:
-        components = mapping(document.get("components"))
-        self._schemas = mapping(components.get("schemas"))
-        self._schemes = mapping(components.get("securitySchemes"))
+        components = as_mapping(document.get("components"))
+        self._schemas = as_mapping(components.get("schemas"))
+        self._schemes = as_mapping(components.get("securitySchemes"))
         self._document = {**document, "$defs": self._schemas}
         self._report = report
         self.policy: list[tuple[str, Any]] = []
@@ -175,7 +175,7 @@ class _Reader:
     def beside(self) -> dict[str, Any]:
         """Return what the document says beside its operations, and no draft has."""
         document = self._document
-        servers, info = list_of(document.get("servers")), mapping(document.get("info"))
+        servers, info = as_list(document.get("servers")), as_mapping(document.get("info"))
         odd = [
             one for one in servers if isinstance(one, dict) and one.keys() - {"url", "variables"}
         ]
@@ -184,7 +184,7 @@ class _Reader:
             "info": {key: one for key, one in info.items() if key not in {"title", "version"}},
             "servers": odd,
             "securitySchemes": [one for one in self._schemes.values()
-                                if "description" in mapping(one)],
+                                if "description" in as_mapping(one)],
         }  # fmt: skip
         return {key: one for key, one in told.items() if one}
 
@@ -194,7 +194,7 @@ class _Reader:
         All are named before some are chosen, so that a name does not depend on the choice.
         """
         every = []
-        for path, shared in mapping(self._document.get("paths")).items():
+        for path, shared in as_mapping(self._document.get("paths")).items():
             item = self._resolve(shared)
             for method, content in item.items():
                 if method.upper() in METHODS and isinstance(content, Mapping):
@@ -258,7 +258,7 @@ class _Reader:
 
     def _urls(self, source: str, found: Sequence[Operation]) -> dict[str, str]:
         """Return the server of each operation by its name; reject one whose own can't be called."""
-        servers = list_of(self._document.get("servers"))
+        servers = as_list(self._document.get("servers"))
         common, fits = server_url(servers, source)
         if not fits:
             said = f"the server is {common!r}: write the url of the service in the settings"
@@ -269,7 +269,7 @@ class _Reader:
             self._report.note("", "", said)
         urls = {}
         for one in found:
-            own = list_of(one.content.get("servers")) or list_of(one.item.get("servers"))
+            own = as_list(one.content.get("servers")) or as_list(one.item.get("servers"))
             url, fits = server_url(own, source) if own else (common, True)
             if not fits:
                 why = f"its own server is {url!r}, which has no address without the document's"
@@ -282,9 +282,9 @@ class _Reader:
 
     def _ways_of(self, operation: Mapping[str, Any]) -> dict[tuple[str, ...], list[str]]:
         """Return the scopes of each way that an operation accepts, a set of schemes."""
-        listed = list_of(operation.get("security", self._document.get("security")))
+        listed = as_list(operation.get("security", self._document.get("security")))
         return {
-            tuple(sorted(one)): [str(scope) for scopes in one.values() for scope in list_of(scopes)]
+            tuple(sorted(one)): [str(scope) for scopes in one.values() for scope in as_list(scopes)]
             for one in listed if isinstance(one, Mapping)
         }  # fmt: skip
 
@@ -316,11 +316,13 @@ class _Reader:
             self._report.note(name, "", "the document calls it deprecated")
         others = [
             f"{status} {self._resolve(answer).get('description', '')}".strip()
-            for status, answer in mapping(operation.get("responses")).items()
+            for status, answer in as_mapping(operation.get("responses")).items()
         ]
         left = {key: operation[key] for key in operation if key not in _OF_AN_OPERATION}
         left |= {f"path's {key}": one for key, one in one.item.items() if key not in _OF_A_PATH}
-        scopes = [way for way in list_of(operation.get("security")) if any(mapping(way).values())]
+        scopes = [
+            way for way in as_list(operation.get("security")) if any(as_mapping(way).values())
+        ]
         left |= {key: said for key, said in (("responses", others), ("security", scopes)) if said}
         policy = [*self.policy, *self._report.note_unread(name, left)]
         arguments = _Arguments(one, self._report)
@@ -334,7 +336,7 @@ class _Reader:
         }
         known: dict[str, Any] = {
             "implemented_by": where,
-            "tags": tuple(map(str, list_of(operation.get("tags")))),
+            "tags": tuple(map(str, as_list(operation.get("tags")))),
             "read_only": method in {"GET", "HEAD"},
             "idempotent": "yes" if method in {"PUT", "DELETE"} else "no",
         }
@@ -348,7 +350,7 @@ class _Reader:
     def _listed(self, one: Operation, service: Service, arguments: "_Arguments") -> bool:
         """Add the listed parameters; return whether each can be sent."""
         name = one.name
-        every = (*list_of(one.item.get("parameters")), *list_of(one.content.get("parameters")))
+        every = (*as_list(one.item.get("parameters")), *as_list(one.content.get("parameters")))
         listed = {(str(own.get("in")), str(own.get("name"))): own
                   for own in map(self._resolve, every)}  # fmt: skip
         for (place, own), parameter in listed.items():
@@ -367,7 +369,7 @@ class _Reader:
             if style is None:
                 return False
             holder = parameter["content"]["application/json"] if style == "json" else parameter
-            schema = dict(mapping(mapping(holder).get("schema")))
+            schema = dict(as_mapping(as_mapping(holder).get("schema")))
             if style == "fields":
                 self._apart(name, own, place, schema, arguments, needed=needed)
                 continue
@@ -382,8 +384,8 @@ class _Reader:
         """Add each field of an object as an argument of its own."""
         inner = self._resolve(schema)
         self._note_whole(name, own, inner)
-        for field, said in mapping(inner.get("properties")).items():
-            within = needed and field in list_of(inner.get("required"))
+        for field, said in as_mapping(inner.get("properties")).items():
+            within = needed and field in as_list(inner.get("required"))
             arguments.put(field, place, said, needed=within)
 
     def _style(self, name: str, parameter: Mapping[str, Any]) -> str | None:
@@ -393,7 +395,7 @@ class _Reader:
         """
         place, own = parameter["in"], parameter["name"]
         if "content" in parameter:
-            if place == "query" and "application/json" in mapping(parameter["content"]):
+            if place == "query" and "application/json" in as_mapping(parameter["content"]):
                 return "json"
             self._report.reject(name, f"`{own}` is sent as {', '.join(parameter['content'])}")
             return None
@@ -423,7 +425,7 @@ class _Reader:
     def _body(self, one: Operation, arguments: "_Arguments") -> bool:
         """Add the arguments of the body; return whether it can be sent."""
         name, body = one.name, self._resolve(one.content.get("requestBody"))
-        content = mapping(body.get("content"))
+        content = as_mapping(body.get("content"))
         if not content:
             return True
         needed = body.get("required") is True
@@ -440,17 +442,17 @@ class _Reader:
             return True
         if len(content) > 1:
             self._report.note(name, "", f"of the body's kinds {kind} is sent")
-        schema = mapping(mapping(content[kind]).get("schema"))
+        schema = as_mapping(as_mapping(content[kind]).get("schema"))
         inner = self._resolve(schema)
         if kinds[kind] == _FORM:
-            return self._form(name, inner, mapping(content[kind]), arguments, needed=needed)
+            return self._form(name, inner, as_mapping(content[kind]), arguments, needed=needed)
         style = "" if kinds[kind] == "application/json" else "".join(kind.split()).lower()
         plain = "properties" in inner and not {"allOf", "oneOf", "anyOf"} & set(inner)
         if plain and inner.get("additionalProperties", False) in (False, True):
             self._note_whole(name, "", inner)
             for own, field in inner["properties"].items():
-                if mapping(field).get("readOnly") is not True:
-                    within = needed and own in list_of(inner.get("required"))
+                if as_mapping(field).get("readOnly") is not True:
+                    within = needed and own in as_list(inner.get("required"))
                     arguments.put(own, "body", field, needed=within, style=style)
             return True
         arguments.put("body", "whole body", schema, needed=needed, style=style)
@@ -466,10 +468,10 @@ class _Reader:
             return False
         self._note_whole(name, "", inner)
         for own, field in inner["properties"].items():
-            if mapping(field).get("readOnly") is True:
+            if as_mapping(field).get("readOnly") is True:
                 continue
-            within = needed and own in list_of(inner.get("required"))
-            encoding = mapping(mapping(media.get("encoding")).get(own))
+            within = needed and own in as_list(inner.get("required"))
+            encoding = as_mapping(as_mapping(media.get("encoding")).get(own))
             told = {key: encoding[key] for key in ("style", "explode") if key in encoding}
             style = self._style(name, {"in": "query", "name": own, "schema": field, **told})
             if "style" not in told and media_type(encoding.get("contentType")).endswith("json"):
@@ -491,13 +493,13 @@ class _Reader:
                 self._report.note(name, own, f"other fields are not kept: {brief(one)}")
 
     def _result(self, operation: Mapping[str, Any]) -> dict[str, Any] | None:
-        for status, response in mapping(operation.get("responses")).items():
+        for status, response in as_mapping(operation.get("responses")).items():
             if not status.startswith("2"):
                 continue
             answer = self._resolve(response)
-            for kind, media in mapping(answer.get("content")).items():
+            for kind, media in as_mapping(answer.get("content")).items():
                 if media_type(kind).endswith("json") and isinstance(
-                    mapping(media).get("schema"), Mapping
+                    as_mapping(media).get("schema"), Mapping
                 ):
                     said = {"description": str(answer.get("description") or "The answer")}
                     return {**said, **media["schema"], "$defs": self._schemas_of(media["schema"])}
@@ -513,7 +515,7 @@ class _Reader:
     def _resolve(self, value: Any) -> Mapping[str, Any]:
         """Follow local references; an unknown one is an empty object, which is noted."""
         for _ in range(32):
-            one = mapping(value)
+            one = as_mapping(value)
             if not isinstance(reference := one.get("$ref"), str):
                 return one
             if (value := target_of(self._document, reference)) is None:
@@ -550,7 +552,7 @@ class _Arguments:
         self._places[name] = None if by_itself else " ".join(filter(None, said))
         if name != own:
             self._report.note(self._name, name, f"called {own!r} in the document")
-        self.fields[name] = mapping(schema)
+        self.fields[name] = as_mapping(schema)
         if needed:
             self._required.append(name)
 

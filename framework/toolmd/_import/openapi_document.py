@@ -27,10 +27,10 @@ def definitions_of(text: str) -> Mapping[str, str]:
     The operations are canonical JSON of what the document says, whatever an import makes of it.
     Raises UnreadableSourceError.
     """
-    document = mapping(_parse(text))
+    document = as_mapping(_parse(text))
     found: dict[str, str] = {}
-    for path, item in mapping(document.get("paths")).items():
-        for method, operation in mapping(item).items():
+    for path, item in as_mapping(document.get("paths")).items():
+        for method, operation in as_mapping(item).items():
             if str(method).upper() in METHODS:
                 shared = {key: item[key] for key in ("parameters", "servers") if key in item}
                 meant = {"operation": operation, "path": shared,
@@ -110,9 +110,9 @@ def _modern(value: Any, left: list[int], dropped: Counter[str]) -> Any:
 
 def server_url(servers: list[Any], source: str) -> tuple[str, bool]:
     """Return the URL of the first server, and whether a table can have it."""
-    first = mapping(servers[0]) if servers else {}
+    first = as_mapping(servers[0]) if servers else {}
     url = str(first.get("url") or "/")
-    for name, one in mapping(first.get("variables")).items():
+    for name, one in as_mapping(first.get("variables")).items():
         if isinstance(one, Mapping):
             url = url.replace("{" + name + "}", str(one.get("default", "")))
     if source.startswith(("http://", "https://")):
@@ -126,7 +126,7 @@ def target_of(document: Mapping[str, Any], reference: str) -> Any:
     """Return what a reference leads to within a document; None for nothing."""
     value: Any = document if reference.startswith("#/") else None
     for part in reference[2:].split("/"):
-        value = mapping(value).get(part.replace("~1", "/").replace("~0", "~"))
+        value = as_mapping(value).get(part.replace("~1", "/").replace("~0", "~"))
     return value
 
 
@@ -152,9 +152,9 @@ def media_type(text: Any) -> str:
     return str(text).partition(";")[0].strip().lower()
 
 
-def mapping(value: Any) -> Mapping[str, Any]:
+def as_mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def list_of(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

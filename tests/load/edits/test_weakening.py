@@ -520,9 +520,9 @@ def test_a_step_before_a_use_keeps_what_it_asks_or_checks(step: str, instead: st
         for one in (step, instead)
     )
 
-    assert places(weakened(asked, less)) == {"Workflow: wave"}
-    assert weakened(less, asked) == ()
-    assert weakened(asked, asked) == ()
+    assert places(list_weakened(asked, less)) == {"Workflow: wave"}
+    assert list_weakened(less, asked) == ()
+    assert list_weakened(asked, asked) == ()
 
 
 def approving(*groups: str) -> ToolSpec:
@@ -536,17 +536,17 @@ def test_each_approval_needs_one_of_its_own() -> None:
 
     for two, one in ((approving(head, head), approving(head)),
                      (approving(head, large), approving(head))):  # fmt: skip
-        assert places(weakened(two, one)) == {"Approval"}
-        assert weakened(one, two) == ()
+        assert places(list_weakened(two, one)) == {"Approval"}
+        assert list_weakened(one, two) == ()
         assert len(keep_stricter(two, one).spec.approvals) == 2
-    assert weakened(approving(large, head), approving(head, large)) == ()
+    assert list_weakened(approving(large, head), approving(head, large)) == ()
 
 
 def test_a_changed_approval_is_found_by_its_field() -> None:
     old = approving("- **When**: `dose > 7`\n- **By**: head\n- **Expires**: 2 hours\n")
     new = approving("- **When**: `dose > 8`\n- **By**: head\n- **Expires**: 3 hours\n")
 
-    assert {(one.place, one.before, one.after) for one in weakened(old, new)} == {
+    assert {(one.place, one.before, one.after) for one in list_weakened(old, new)} == {
         ("Approval: When", "dose > 7", "dose > 8"), ("Approval: Expires", "2 hours", "3 hours"),
     }  # fmt: skip
 
@@ -554,8 +554,8 @@ def test_a_changed_approval_is_found_by_its_field() -> None:
 def test_a_model_sees_no_more_of_a_result_at_once() -> None:
     few = spec_of(FULL.replace("What was given\n", "What was given\n- **To Model**: id\n"))
 
-    assert places(weakened(few, OLD)) == {"Returns: To Model"}
-    assert weakened(OLD, few) == ()
+    assert places(list_weakened(few, OLD)) == {"Returns: To Model"}
+    assert list_weakened(OLD, few) == ()
 
 
 def test_a_skill_may_get_other_words_and_more_steps() -> None:

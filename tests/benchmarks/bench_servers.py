@@ -130,7 +130,7 @@ def servers():
         for count in ours.micros:
             title = f"{protocol} {method}, {count} at a time / {other.server.title}"
             note = f"{ours.micros[count]:,.0f} µs, {ours.rates[count]:,.0f}/s"
-            bound = 1.7 if protocol == "HTTP" else 1.0
+            bound = 1.6 if protocol == "HTTP" else 1.0
             yield title, ours.micros[count] / other.micros[count], bound, note
 
 

@@ -86,14 +86,3 @@ def test_an_endpoint_that_answers_whole_is_understood(nursery) -> None:
     with ModelServer(RawReply(200, json.dumps(answer))) as server:
         (exchange,) = nursery.talk(server, "Hello", stream=True, on_text=told.append)
     assert (exchange.text, told) == ("Hi.", ["Hi."])
-
-
-@pytest.mark.parametrize("status", [400, 422])
-def test_an_endpoint_that_rejects_streams_is_asked_for_whole_answers(nursery, status: int) -> None:
-    rejected = RawReply(status, '{"error": {"message": "Streaming is not supported"}}')
-    told: list[str] = []
-    with ModelServer(rejected, WATER, "Done.") as server:
-        (exchange,) = nursery.talk(server, "Water", stream=True, on_text=told.append)
-    assert exchange.text == "Done."
-    assert told == ["Done."]
-    assert [request.get("stream") for request in server.heard] == [True, None, None]

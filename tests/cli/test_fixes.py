@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from toolmd._cli.diagnostics import Fixed, edited, fix_files
+from toolmd._cli.diagnostics import Fixed, apply_edits, fix_files
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity, Span
 
 
@@ -27,7 +27,7 @@ def finding(path: str, *fix: Edit, code: str = "misspelt-field") -> Diagnostic:
     ],
 )
 def test_edits_are_applied_at_their_positions(text: str, edits: list[Edit], mended: str) -> None:
-    assert edited(text, edits) == mended
+    assert apply_edits(text, edits) == mended
 
 
 def test_a_fix_that_touches_another_waits_for_the_next_reading(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from toolmd._cli.verbs.importing import merged
+from toolmd._cli.verbs.importing import merge
 from toolmd._types.imported import Note
 
 FUNCTION = {
@@ -123,7 +123,7 @@ def test_the_notes_of_an_import_fit_on_one_screen() -> None:
     lost = [Note("a", "", f"`x{at}` is not kept: {'9' * 500}", 3) for at in range(40)]
     decide = Note("b", "", "`check` fails until you decide: Secret: true")
 
-    lines = [*merged([*many, *lost, decide])]
+    lines = [*merge([*many, *lost, decide])]
 
     assert lines[0] == str(decide)
     assert lines[1].startswith("300 × called 'T-0' in the source (t0, t1, t2 and 297 more)")
@@ -135,4 +135,4 @@ def test_the_notes_of_an_import_fit_on_one_screen() -> None:
 def test_few_notes_of_a_kind_stay_apart() -> None:
     notes = [Note("a", "", f"`x` is not kept: {at}", at) for at in (1, 2, 3)]
 
-    assert [*merged(notes)] == [f"line {at}: a: `x` is not kept: {at}" for at in (1, 2, 3)]
+    assert [*merge(notes)] == [f"line {at}: a: `x` is not kept: {at}" for at in (1, 2, 3)]

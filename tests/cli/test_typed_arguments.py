@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolmd._cli.arguments import typed, typed_arguments
+from toolmd._cli.arguments import convert, convert_arguments
 from toolmd._types.field import JsonType
 from toolmd._types.schema import Parameter, Schema
 
@@ -52,39 +52,39 @@ CASES: list[tuple[Schema, str, Any]] = [
 
 @pytest.mark.parametrize(("kind", "text", "value"), CASES)
 def test_a_value_is_read_as_its_type_reads_it(kind: Schema, text: str, value: Any) -> None:
-    read = typed(text, kind)
+    read = convert(text, kind)
     assert read == value
     assert type(read) is type(value)
 
 
 @given(st.text())
 def test_text_stays_text(text: str) -> None:
-    assert typed(text, shape("string")) == text
+    assert convert(text, shape("string")) == text
 
 
 @given(st.text(), st.sampled_from([shape("integer"), shape("object"), NUMBERS, shape()]))
 def test_no_text_makes_it_fail(text: str, kind: Schema) -> None:
-    typed(text, kind)
+    convert(text, kind)
 
 
 PARAMETERS = (Parameter(name="names", shape=TEXTS), Parameter(name="day", shape=shape("string")))
 
 
 def test_a_key_given_again_adds_to_a_list() -> None:
-    given_twice = typed_arguments(["names=Ana", "names=Ben,Cleo", "day=x"], PARAMETERS)
+    given_twice = convert_arguments(["names=Ana", "names=Ben,Cleo", "day=x"], PARAMETERS)
     assert given_twice == {"names": ["Ana", "Ben", "Cleo"], "day": "x"}
 
 
 def test_a_key_given_twice_is_an_error_elsewhere() -> None:
     with pytest.raises(ValueError, match="'day' is given twice"):
-        typed_arguments(["day=x", "day=y"], PARAMETERS)
+        convert_arguments(["day=x", "day=y"], PARAMETERS)
 
 
 @pytest.mark.parametrize("word", ["names", "=x", ""])
 def test_a_word_without_a_key_is_an_error(word: str) -> None:
     with pytest.raises(ValueError, match="is not of the form key=value"):
-        typed_arguments([word], PARAMETERS)
+        convert_arguments([word], PARAMETERS)
 
 
 def test_an_unknown_key_is_left_to_the_dispatcher() -> None:
-    assert typed_arguments(["dya=2"], PARAMETERS) == {"dya": "2"}
+    assert convert_arguments(["dya=2"], PARAMETERS) == {"dya": "2"}

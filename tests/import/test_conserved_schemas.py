@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from toolmd._export.targets import export
 from toolmd._import import read_source
-from toolmd._import.names import shown
+from toolmd._import.names import brief
 from toolmd._parse import parse_tool
 from toolmd._types.imported import Imported
 from toolmd._types.tool import ToolSpec
@@ -215,7 +215,7 @@ def at(schema: Any, path: str) -> dict[str, Any] | None:
 
 def lacks(keyword: str, value: str = "") -> Callable[[dict[str, Any]], bool]:
     # An export adds `items` to each array.
-    return lambda one: one.get(keyword, {}) == {} or (value != "" and shown(one[keyword]) != value)
+    return lambda one: one.get(keyword, {}) == {} or (value != "" and brief(one[keyword]) != value)
 
 
 def is_open(one: dict[str, Any]) -> bool:

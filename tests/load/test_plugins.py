@@ -199,16 +199,10 @@ def test_the_projects_own_tool_overrides_a_packages_tool_of_the_same_name(
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ("points_off:plugn", "names 'plugn', which 'points_off' does not have; did you mean 'plug"),
-        ("points_off:plugin.none", "names 'none', which 'points_off' does not have"),
-        ("points_away:plugin", "names the module 'points_away', which does not exist"),
-        (":plugin", "names no module"),
-    ],
+    "value", ["points_off:plugn", "points_off:plugin.none", "points_away:plugin", ":plugin"]
 )
-def test_an_entry_point_that_names_nothing_is_reported_with_its_text_and_the_remedy(
-    project: Project, packages: Packages, value: str, said: str
+def test_an_entry_point_that_names_nothing_is_reported_with_its_text(
+    project: Project, packages: Packages, value: str
 ) -> None:
     packages.install("points-off", "class plugin: pass\n")
     points = packages.root / "points_off-1.2.dist-info" / "entry_points.txt"
@@ -217,10 +211,7 @@ def test_an_entry_point_that_names_nothing_is_reported_with_its_text_and_the_rem
     (found,) = build_with(project, ["points-off"]).registry.diagnostics
 
     assert found.code == "broken-plugin"
-    assert "points-off" in found.message
-    assert said in found.message
-    assert f"fix `main = {value!r}`" in found.message
-    assert "importlib" not in found.message
+    assert f"plugin points-off can't be loaded from `{value}`: " in found.message
 
 
 def test_two_plugins_with_a_tool_of_one_name_are_an_error_that_names_both(

@@ -8,7 +8,7 @@ import pytest
 from bind_project import Project, tool
 from tests.definitions import few
 
-from toolmd._load.weakening import tightened, weakened
+from toolmd._load.weakening import list_weakened, tighten
 from toolmd._parse import parse_tool
 from toolmd._types.call_spec import Limits, Rate, Safety
 from toolmd._types.tool import ToolSpec
@@ -50,15 +50,15 @@ STRICT = [
 @pytest.mark.parametrize("now", STRICT)
 def test_a_policy_is_the_stricter_of_then_and_now(then: Any, now: Any) -> None:
     one, other = spec_of(**then), spec_of(**now)
-    held = tightened(one, other)
-    assert weakened(one, held) == ()
-    assert weakened(other, held) == ()
+    held = tighten(one, other)
+    assert list_weakened(one, held) == ()
+    assert list_weakened(other, held) == ()
 
 
 def test_conditions_of_then_and_now_both_count() -> None:
     one = spec_of(safety=Safety(confirm_when="1 > 2"))
     other = spec_of(safety=Safety(confirm_when="2 > 1", crisis_when="3 > 1"))
-    held = tightened(one, other).safety
+    held = tighten(one, other).safety
     assert held.confirm_when == "(1 > 2) || (2 > 1)"
     assert held.crisis_when == "3 > 1"
 
@@ -68,4 +68,4 @@ def test_the_parameters_of_then_stay() -> None:
     text = tool("lend_it", "### wanted\n\n- **Type**: string\n- **Required**: true\n")
     other, _ = parse_tool(text, "lend-it.tool.md")
     assert other is not None
-    assert tightened(one, other) == one
+    assert tighten(one, other) == one

@@ -6,7 +6,7 @@ from lsprotocol import types
 from pygls.workspace import PositionCodec
 
 from toolmd._lsp.completion import ExpressionReader, complete, completions, explanation
-from toolmd._lsp.editor import drawn, fixes, symbols
+from toolmd._lsp.editor import draw, fixes, symbols
 from toolmd._lsp.index import FileIndex
 from toolmd._lsp.page import EditorPage, place_at
 from toolmd._lsp.project import EditorProject
@@ -68,7 +68,7 @@ def test_any_question_at_any_place_of_any_text_is_answered(
     for item in complete(page, place, ALONE):
         assert isinstance(item.text_edit, types.TextEdit)
         assert item.text_edit.range.start.line == place.line - 1
-    assert (place.known, place.word, place.said("Use")) is not None
+    assert (place.known, place.word, place.value_of("Use")) is not None
     symbols(page, kind, place.headings)
     file = FileIndex(page)
     names = [one.place for one in file.occurrences]
@@ -78,7 +78,7 @@ def test_any_question_at_any_place_of_any_text_is_answered(
         assert isinstance(explanation(*within), str)
         completions(file, within[1], place.line, place.column)
     found = ALONE.typed(kind, text, page.path)
-    assert len(drawn(page, found)) == len(set(found))
+    assert len(draw(page, found)) == len(set(found))
     fixes(page, found, page.whole())
 
 

@@ -8,7 +8,7 @@ from test_openapi import DOCUMENT
 from tests.command import run_command
 
 from toolmd import Result, Workspace
-from toolmd._import.openapi import definitions_of
+from toolmd._import.openapi_document import definitions_of
 
 
 @pytest.fixture

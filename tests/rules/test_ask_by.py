@@ -10,7 +10,7 @@ from tests import definitions
 from tests.definitions import Folder, tool
 
 from toolmd import Answer, Decision, Workspace, parse_skill
-from toolmd._load.weakening import weakened
+from toolmd._load.weakening import list_weakened
 from toolmd._parse import skill_text
 from toolmd._types.decision import Approver
 from toolmd.config import load_settings
@@ -263,4 +263,4 @@ def test_a_wider_answer_is_weaker(steps: str, old: str, new: str, weaker: bool) 
         after = after.replace("   - **Escalate**: after 4 hours to head\n", "")
     if after == before:
         pytest.skip("it has no such key")
-    assert bool(weakened(spec(before), spec(after))) is weaker
+    assert bool(list_weakened(spec(before), spec(after))) is weaker

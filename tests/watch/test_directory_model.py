@@ -103,7 +103,7 @@ class Directory(RuleBasedStateMachine):
         return self.root / f"tools_md/{name}.tool.md"
 
     def change(self, name: str, kind: str = "modified") -> None:
-        self.follower.happened(FileEvent(kind, str(self.file(name))), self.now)
+        self.follower.hear(FileEvent(kind, str(self.file(name))), self.now)
         self.changed_at = self.now
 
     @rule(name=names, rules=restrictions, words=st.integers(0, 2))
@@ -126,8 +126,8 @@ class Directory(RuleBasedStateMachine):
 
     @rule()
     def read_only_events(self) -> None:
-        self.follower.happened(FileEvent("opened", str(self.file("one"))), self.now)
-        self.follower.happened(FileEvent("created", str(self.root / "tools_md/4913")), self.now)
+        self.follower.hear(FileEvent("opened", str(self.file("one"))), self.now)
+        self.follower.hear(FileEvent("created", str(self.root / "tools_md/4913")), self.now)
 
     @rule(busy=st.booleans())
     def git_begins_or_ends(self, *, busy: bool) -> None:

@@ -176,11 +176,7 @@ class Conversation:
         self._message = ""
         """The user's newest message; the call pipeline knows those before it."""
         self._busy = False
-        if dialect != NATIVE and not workspace.system_prompt(dialect):
-            raise ConfigError(
-                f"dialect {dialect!r} can't be used over chat completions: choose openai,"
-                " inline, action, plan, or a plugin's text dialect"
-            )
+        _check_dialect(workspace, dialect)
         self._own = client is None
         self._endpoint = open_endpoint(model, base_url, client, workspace.settings)
 
@@ -280,9 +276,9 @@ class Conversation:
         except BaseException:
             # Report completed calls with the next message, or the model would repeat them.
             told = turn.render(results) if turn and results else choice.broken_off()
-            self.messages += [choice.kept(), *told] if told else []
+            self.messages += [choice.history_message(), *told] if told else []
             raise
-        self.messages += [choice.kept(), *turn.render(results)]
+        self.messages += [choice.history_message(), *turn.render(results)]
         work.results += results
         for result in results:
             self._on_result(result)
@@ -321,3 +317,12 @@ class Conversation:
         # Some endpoints reject a message without text.
         if words:
             self.messages.append({"role": "assistant", "content": words})
+
+
+def _check_dialect(workspace: Workspace, dialect: str) -> None:
+    """Raise ConfigError for a dialect that is neither native nor taught by a prompt."""
+    if dialect != NATIVE and not workspace.system_prompt(dialect):
+        raise ConfigError(
+            f"dialect {dialect!r} can't be used over chat completions: choose openai,"
+            " inline, action, plan, or a plugin's text dialect"
+        )

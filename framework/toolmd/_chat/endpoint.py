@@ -53,19 +53,10 @@ def model_error(error: BaseException, url: str, secret: str) -> ModelError | Non
     if isinstance(error, openai.APIResponseValidationError):
         return fault("unreadable", f"{url} sent an answer that does not follow the API")
     if isinstance(error, openai.APIError):
-        return said_by_body(error.body or {"message": error.message}, url, secret)
+        return error_of_body(error.body or {"message": error.message}, url, secret)
     if isinstance(error, openai.OpenAIError):
         return fault("rejected", _clean(str(error), secret))
     return None
-
-
-def rejects(error: Exception, parameter: str) -> bool:
-    """Return whether an endpoint rejects a request because of a parameter that it names."""
-    import openai
-
-    if not isinstance(error, openai.APIStatusError) or error.status_code >= 500:  # noqa: PLR2004
-        return False
-    return parameter in _words(error.body).casefold()
 
 
 def breaks_off(error: Exception) -> bool:
@@ -76,7 +67,7 @@ def breaks_off(error: Exception) -> bool:
     return isinstance(error, openai.APIConnectionError) and not timeout
 
 
-def said_by_body(error: Any, url: str, secret: str) -> ModelError:
+def error_of_body(error: Any, url: str, secret: str) -> ModelError:
     """Return the error in an answer's body, in OpenRouter's form."""
     code = error.get("code") if isinstance(error, dict) else None
     status = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 0
@@ -226,7 +217,7 @@ class Choice(NamedTuple):
         content = self.message.get("content")
         return content if isinstance(content, str) else ""
 
-    def kept(self) -> Message:
+    def history_message(self) -> Message:
         """Return the part of the message that goes back with the next question."""
         kept = {name: self.message[name] for name in _KEPT if self.message.get(name)}
         if calls := self._calls():
@@ -261,7 +252,6 @@ class Endpoint:
         """Keep the parts."""
         self.client = client
         self._model = model
-        self._streams = True
         self._url = str(getattr(client, "base_url", "the endpoint")).rstrip("/")
         self._secret = str(getattr(client, "api_key", "") or "")
 
@@ -275,33 +265,21 @@ class Endpoint:
     ) -> Choice:
         """Return the model's next message; raises ModelError.
 
-        With `tell` the reply is streamed, and `tell` receives each piece of text. An endpoint that
-        does not stream is asked for whole replies.
+        With `tell` the reply is streamed, and `tell` receives each piece of text.
         """
         request: dict[str, Any] = {"model": self._model, "messages": list(messages)}
         if tools:
             request["tools"] = list(tools)
             request["tool_choice"] = "auto" if may_call else "none"
         try:
-            return _numbered(await self._asked(request, tell))
+            asked = self._whole(request) if tell is None else self._stream(request, tell)
+            return number_calls(await asked)
         except ModelError:
             raise
         except BaseException as error:
             if (known := model_error(error, self._url, self._secret)) is None:
                 raise
             raise known from error
-
-    async def _asked(self, request: dict[str, Any], tell: Teller | None) -> Choice:
-        if tell is None:
-            return await self._whole(request)
-        if self._streams:
-            try:
-                return await self._stream(request, tell)
-            except Exception as error:
-                if not rejects(error, "stream"):
-                    raise
-                self._streams = False
-        return _pass_on(await self._whole(request), tell)
 
     async def _whole(self, request: dict[str, Any]) -> Choice:
         # Read the raw answer, since the SDK's parser accepts answers outside the API's form.
@@ -319,10 +297,10 @@ class Endpoint:
             raise self._unreadable("it is not an object")
         choices = answer.get("choices")
         if not choices and answer.get("error"):
-            raise said_by_body(answer["error"], self._url, self._secret)
+            raise error_of_body(answer["error"], self._url, self._secret)
         first = choices[0] if isinstance(choices, list) and choices else None
         if isinstance(first, dict) and first.get("error"):
-            raise said_by_body(first["error"], self._url, self._secret)
+            raise error_of_body(first["error"], self._url, self._secret)
         message = first.get("message") if isinstance(first, dict) else None
         if not isinstance(message, dict):
             raise self._unreadable("it has no message")
@@ -368,7 +346,7 @@ def _pass_on(choice: Choice, tell: Teller) -> Choice:
     return choice
 
 
-def _numbered(choice: Choice) -> Choice:
+def number_calls(choice: Choice) -> Choice:
     """Return the reply with a unique id for each call, and without a call's double."""
     calls = choice.message.get("tool_calls")
     if not isinstance(calls, list):

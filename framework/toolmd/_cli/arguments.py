@@ -9,7 +9,7 @@ from toolmd._types.schema import Parameter, Schema
 from toolmd._validation.strict_json import JsonError, read_json
 
 
-def typed_arguments(words: Iterable[str], parameters: Iterable[Parameter]) -> dict[str, Any]:
+def convert_arguments(words: Iterable[str], parameters: Iterable[Parameter]) -> dict[str, Any]:
     """Return the arguments of `key=value …`.
 
     A value stays text if its parameter accepts text, or if it can't be read as its type; the
@@ -25,7 +25,7 @@ def typed_arguments(words: Iterable[str], parameters: Iterable[Parameter]) -> di
         key, separator, text = word.partition("=")
         if not separator or not key:
             raise ValueError(f"{word!r} is not of the form key=value")
-        value = typed(text, shapes.get(key, Schema(types=("string",))))
+        value = convert(text, shapes.get(key, Schema(types=("string",))))
         if key not in given:
             given[key] = value
         elif isinstance(given[key], list) and isinstance(value, list):
@@ -35,7 +35,7 @@ def typed_arguments(words: Iterable[str], parameters: Iterable[Parameter]) -> di
     return given
 
 
-def typed(text: str, shape: Schema) -> Any:
+def convert(text: str, shape: Schema) -> Any:
     """Return one value of the command line as JSON, converted by its schema."""
     types = shape.types or ("string", "number", "boolean", "null", "array", "object")
     if "null" in types and text == "null":
@@ -49,7 +49,7 @@ def typed(text: str, shape: Schema) -> Any:
             return read_json(text)
     if "array" in types and "string" not in types:
         items = shape.items or Schema(types=("string",))
-        return [typed(item.strip(), items) for item in text.split(",")] if text else []
+        return [convert(item.strip(), items) for item in text.split(",")] if text else []
     return text
 
 

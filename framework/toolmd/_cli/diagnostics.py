@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from toolmd._cli.files import replace_file
-from toolmd._cli.screen import Paint, counted, paint, printable, width
+from toolmd._cli.files import write_file
+from toolmd._cli.screen import Paint, paint, plural, printable, width
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Edit, Severity
 
@@ -105,15 +105,15 @@ def _command(diagnostic: Diagnostic) -> str:
     message = diagnostic.message
     if diagnostic.help:
         message += f"\nhelp: {diagnostic.help}"
-    return f"::{_COMMANDS[diagnostic.severity]} {properties}::{_escaped(message)}"
+    return f"::{_COMMANDS[diagnostic.severity]} {properties}::{_escape(message)}"
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")
 
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -183,9 +183,9 @@ REPORTS: dict[str, Callable[[Sequence[Diagnostic], LinesOf], str]] = {
 def summary(diagnostics: Sequence[Diagnostic]) -> str:
     """Count the findings: `2 errors, 1 hint in 2 files`."""
     counts = Counter(d.severity for d in diagnostics)
-    found = ", ".join(counted(counts[s], str(s)) for s in Severity if counts[s])
+    found = ", ".join(plural(counts[s], str(s)) for s in Severity if counts[s])
     files = len({d.span.path for d in diagnostics})
-    return f"{found} in {counted(files, 'file')}" if found else "nothing found"
+    return f"{found} in {plural(files, 'file')}" if found else "nothing found"
 
 
 _BOM = "\ufeff"
@@ -217,9 +217,9 @@ def fix_files(diagnostics: Iterable[Diagnostic], root: Path) -> list[Fixed]:
         file = root / path
         text = file.read_bytes().decode("utf-8")
         chosen = _apart(found)
-        changed = edited(text, [edit for diagnostic in chosen for edit in diagnostic.fix])
+        changed = apply_edits(text, [edit for diagnostic in chosen for edit in diagnostic.fix])
         if changed != text:
-            replace_file(file, changed)
+            write_file(file, changed)
             fixed.append(Fixed(path, tuple(str(d.code) for d in chosen)))
     return fixed
 
@@ -241,7 +241,7 @@ def _touch(one: Edit, other: Edit) -> bool:
     return start == other_start or (start < other_end and other_start < end)
 
 
-def edited(text: str, edits: Iterable[Edit]) -> str:
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Return the text with the edits applied from the bottom up; line endings stay the same."""
     mark, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     ending = "\r\n" if "\r\n" in text else "\n"

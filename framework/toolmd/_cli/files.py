@@ -1,11 +1,9 @@
-"""Find and write files: completely or not at all, with the file's name in every error."""
+"""Find and write files: each one whole, with the file's name in every error."""
 
 import errno
 import os
-import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 
 from toolmd._types.diagnostic import SUFFIXES
@@ -45,92 +43,58 @@ def _within(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def shown(path: Path) -> str:
+def path_here(path: Path) -> str:
     """Return a path as people read it: relative to the current folder, if it lies there."""
     here = Path.cwd().resolve()
     whole = path.resolve()
     return str(whole.relative_to(here) if whole.is_relative_to(here) else whole)
 
 
-def replace_file(file: Path, text: str) -> None:
-    """Write a whole file in one step, so that a reader sees the old text or the new one."""
-    real = file.resolve()
+def write_file(file: Path, data: str | bytes, *, force: bool = True, mode: int = 0o644) -> None:
+    """Write a whole file in one step, so that a reader sees the old content or the new one.
+
+    Raises:
+        FileExistsError: The file exists, and `force` is False.
+        OSError: The file can't be written; the error has its name.
+    """
+    real = file.resolve() if force else file
     if not real.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder", str(real.parent))
     handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+    draft = Path(name)
     try:
-        with naming(real), os.fdopen(handle, "wb") as stream:
-            stream.write(text.encode())
-        if real.exists():
-            Path(name).chmod(real.stat().st_mode & 0o7777)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data.encode() if isinstance(data, str) else data)
+        draft.chmod(real.stat().st_mode & 0o7777 if real.exists() else mode)
+        if force:
+            draft.replace(real)
         else:
-            Path(name).chmod(0o644)
-        Path(name).replace(real)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def naming(file: Path) -> Iterator[None]:
-    """Add the file's name to errors without one, such as that of a full disk."""
-    try:
-        yield
+            # A hard link never replaces a file that another process has just written.
+            real.hardlink_to(draft)
     except OSError as error:
-        if error.filename is None:
-            error.filename = str(file)
+        if error.filename is None:  # such as that of a full disk
+            error.filename = str(real)
         raise
+    finally:
+        draft.unlink(missing_ok=True)
 
 
-def write_all(
+def write_files(
     files: Mapping[Path, str | bytes], *, force: bool, executable: Collection[Path] = ()
 ) -> None:
-    """Write each text to its file; without `force`, never change a file that exists.
-
-    After an error, every file is as it was before. `executable` are the files that may be run.
+    """Write each file, and create its folder; none if one exists and `force` is False.
 
     Raises:
         FileExistsError: A file exists, and `force` is False.
         OSError: A file can't be written.
     """
-    drafts: dict[Path, Path] = {}
-    before: dict[Path, Path] = {}
-    done: list[Path] = []
-    try:
-        for target, text in files.items():
-            _folder(target.parent)
-            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-            drafts[target] = Path(name)
-            with naming(target), os.fdopen(handle, "wb") as stream:
-                stream.write(text.encode() if isinstance(text, str) else text)
-            drafts[target].chmod(0o755 if target in executable else 0o644)
-            if force and os.path.lexists(target):
-                before[target] = Path(f"{name}.before")
-                with naming(target):
-                    shutil.copy2(target, before[target], follow_symlinks=False)
-        for target, draft in drafts.items():
-            if force:
-                draft.replace(target)
-            else:
-                # A hard link never replaces a file that another process has just written.
-                target.hardlink_to(draft)
-            done.append(target)
-    except BaseException:
-        for target in done:
-            if target in before:
-                before[target].replace(target)
-            else:
-                target.unlink(missing_ok=True)
-        raise
-    finally:
-        for file in (*drafts.values(), *before.values()):
-            file.unlink(missing_ok=True)
-
-
-def _folder(path: Path) -> None:
-    if path.exists() and not path.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "a file, not a folder", str(path))
-    path.mkdir(parents=True, exist_ok=True)
+    if not force and (there := [file for file in files if os.path.lexists(file)]):
+        raise FileExistsError(errno.EEXIST, "exists already", str(there[0]))
+    for file, data in files.items():
+        if file.parent.exists() and not file.parent.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "a file, not a folder", str(file.parent))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_file(file, data, force=force, mode=0o755 if file in executable else 0o644)
 
 
 def state_problem(state: Path) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from toolmd._cli.diagnostics import LinesOf
 from toolmd._cli.files import STDIN, definitions_among, state_problem
 from toolmd._cli.frame import open_workspace
-from toolmd._cli.screen import counted
+from toolmd._cli.screen import plural
 from toolmd._store import STORE_FILE
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import SUFFIXES, Diagnostic
@@ -55,8 +55,8 @@ def find(paths: Sequence[str], folder: Path | None) -> Findings:
         return found
     project, named = _project(here, [Path(path).resolve() for path in inside])
     kept = tuple(d for d in project.diagnostics if _about(project.root / d.span.path, named))
-    looked_at = counted(len([*definitions_among(paths)]), "file")
-    moved = tuple(_moved(d) for d in found.diagnostics)
+    looked_at = plural(len([*definitions_among(paths)]), "file")
+    moved = tuple(_make_absolute(d) for d in found.diagnostics)
     notes = [f"{path} is not loaded: rename it to NAME.tool.md or NAME.skill.md"
              for path in inside if not kept and _is_stray(Path(path))]  # fmt: skip
     bare = {n: p for n, p in project.without_python.items() if _about(project.root / p, named)}
@@ -72,8 +72,8 @@ def _project(folder: Path | None, named: Sequence[Path] = ()) -> tuple[Findings,
         python = [Path(place).resolve() for place in at.values() if place]
         # Python that no definition names may be imported by any.
         alone = all(path.suffix != ".py" or path in python for path in named) and named
-        tools = counted(len(workspace.tools), "tool")
-        skills = counted(len(workspace.skills), "skill")
+        tools = plural(len(workspace.tools), "tool")
+        skills = plural(len(workspace.skills), "skill")
         root = workspace.settings.root
         found = workspace.diagnostics_of(tuple(at) if alone else None)
         # A read-only state folder, as in CI, is not a problem of the definitions.
@@ -81,13 +81,13 @@ def _project(folder: Path | None, named: Sequence[Path] = ()) -> tuple[Findings,
         if state and state_problem(workspace.settings.state) is None:
             state = []
         kept = tuple(d for d in found if d not in state)
-        notes = (*(d.message for d in state), *_changed_under_runs(workspace))
+        notes = (*(d.message for d in state), *_note_changed_python(workspace))
         bare = _without_python(workspace, at if alone else workspace.tools)
         looked_at = f"{tools}, {skills}"
         return Findings(root, kept, looked_at, None, notes, bare), [*named, *python]
 
 
-def _changed_under_runs(workspace: Any) -> list[str]:
+def _note_changed_python(workspace: Any) -> list[str]:
     """Return a note for each skill whose runs wait, and began with other Python than today's."""
     settings = workspace.settings
     if not workspace.skills or not (settings.state / STORE_FILE).exists():
@@ -97,7 +97,7 @@ def _changed_under_runs(workspace: Any) -> list[str]:
     except ToolmdError:
         return []  # Each use of the store reports what is wrong.
     return [
-        f"{counted(number, 'run')} of {skill} will go on with today's Python, which changed since "
+        f"{plural(number, 'run')} of {skill} will go on with today's Python, which changed since "
         f"the run began; `toolmd runs` lists the runs"
         for skill, number in changed.items()
     ]
@@ -121,11 +121,11 @@ def _is_stray(path: Path) -> bool:
 
 
 def _stdin() -> Findings:
-    from toolmd._cli.single_file import check_steps, checked, read_alone
+    from toolmd._cli.single_file import check_alone, check_steps, read_alone
 
     read = read_alone(STDIN)
     lines = (read.text or "").splitlines()
-    found = (*checked(read), *check_steps(read, [read]))
+    found = (*check_alone(read), *check_steps(read, [read]))
     return Findings(Path.cwd(), found, "stdin", lambda _: lines)
 
 
@@ -142,13 +142,13 @@ def _about(file: Path, named: Sequence[Path]) -> bool:
 
 
 def _alone(paths: Sequence[str]) -> Findings:
-    from toolmd._cli.single_file import check_steps, checked, read_alone
+    from toolmd._cli.single_file import check_alone, check_steps, read_alone
 
     reads = [read_alone(str(path)) for path in definitions_among(paths)]
-    diagnostics = [d for read in reads for d in (*checked(read), *check_steps(read, reads))]
-    return Findings(Path.cwd(), tuple(diagnostics), counted(len(reads), "file"))
+    diagnostics = [d for read in reads for d in (*check_alone(read), *check_steps(read, reads))]
+    return Findings(Path.cwd(), tuple(diagnostics), plural(len(reads), "file"))
 
 
-def _moved(diagnostic: Diagnostic) -> Diagnostic:
+def _make_absolute(diagnostic: Diagnostic) -> Diagnostic:
     span = diagnostic.span
     return diagnostic._replace(span=span._replace(path=str(Path(span.path).resolve())))

@@ -120,7 +120,7 @@ class CallerOptions(NamedTuple):
     role: RolesOption = None
     context: ContextOption = None
 
-    def stated(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """Return them as arguments of a call; the context as facts by name."""
         facts = context_of(self.context)
         return {
@@ -257,9 +257,9 @@ def new_conversation() -> str:
     return f"cli-{secrets.token_hex(8)}"
 
 
-def given_arguments(words: list[str] | None, text: str | None, parameters: Any, option: str) -> Any:
+def read_arguments(words: list[str] | None, text: str | None, parameters: Any, option: str) -> Any:
     """Return the arguments as an object, or as JSON text for the call pipeline to parse."""
-    from toolmd._cli.arguments import typed_arguments
+    from toolmd._cli.arguments import convert_arguments
 
     if text is not None and words:
         other = "-" if words == ["-"] else "key=value"
@@ -269,13 +269,13 @@ def given_arguments(words: list[str] | None, text: str | None, parameters: Any, 
     if text is not None:
         return text
     try:
-        return typed_arguments(words or (), parameters)
+        return convert_arguments(words or (), parameters)
     except ValueError as error:
         names = [f"{parameter.name}=…" for parameter in parameters] or ["key=value"]
         stop(ExitCode.USAGE, str(error), f"write {' '.join(names)}, or {option} '{{…}}'")
 
 
-def agreed(prompt: str, *, yes: bool) -> bool:
+def ask_agreement(prompt: str, *, yes: bool) -> bool:
     """Return whether a person agrees: by --yes, or by an answer on the terminal."""
     if yes:
         screen.err(f"{screen.printable(prompt)} yes (--yes)")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from toolmd._types.registry import BoundSkill
 
 
-def named(incomplete: str) -> list[str]:
+def complete_names(incomplete: str) -> list[str]:
     """Return the project's tools and skills that begin with `incomplete`, for the shell."""
     try:
         with open_workspace(None) as workspace:
@@ -64,7 +64,7 @@ def not_loaded(name: str, workspace: Any) -> str:
     return ""
 
 
-def wanted_python(name: str, file: Path, root: Path) -> str:
+def suggest_python(name: str, file: Path, root: Path) -> str:
     """Return which file would be a tool's Python, or which existing file to rename.
 
     Args:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from toolmd._cli.arguments import typed, typed_arguments
+from toolmd._cli.arguments import convert, convert_arguments
 from toolmd._cli.screen import err, printable, stdout
 from toolmd._types.asked import fields_of
 from toolmd._types.confirmation import Confirmation
@@ -41,7 +41,7 @@ def _decision(words: str, parameters: Sequence[Parameter], question: str) -> Dec
         return Decision.respond(rest.strip())
     try:
         # As on the command line: a value with a space stands in quotation marks.
-        changes = typed_arguments(shlex.split(rest if first == "edit" else words), parameters)
+        changes = convert_arguments(shlex.split(rest if first == "edit" else words), parameters)
     except ValueError:
         return None
     known = {parameter.name for parameter in parameters}
@@ -58,7 +58,7 @@ def ask_values(prompt: str, form: Mapping[str, Any]) -> dict[str, Any] | None:
         if line is None:
             return None
         if line:
-            given[one.name] = typed(line, one.shape)
+            given[one.name] = convert(line, one.shape)
     return given
 
 

@@ -167,7 +167,7 @@ def for_people(text: str) -> str:
     return "\n".join(map(printable, text.split("\n"))) if stdout().isatty() else text
 
 
-def counted(number: int, thing: str) -> str:
+def plural(number: int, thing: str) -> str:
     """Return `1 file`, `2 files`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolmd._cli.frame import ExitCode, stop
-from toolmd._cli.screen import counted, err, printable
+from toolmd._cli.screen import err, plural, printable
 from toolmd._types.call import Caller
 from toolmd.errors import ToolmdError
 
@@ -297,7 +297,7 @@ def tell_changes(workspace: Any) -> None:
         for one in edit.weakened:
             err(printable(f"{edit.name}: {one} waits for acceptance; the stricter one is in force"))
     if edits and workspace.settings.serve.require_accepted:
-        what = f"{counted(len(edits), 'edit')} weakens a policy and is not accepted"
+        what = f"{plural(len(edits), 'edit')} weakens a policy and is not accepted"
         help_ = "`toolmd accept NAME`, or `toolmd accept --all --against REV` for a release"
         stop(ExitCode.DENIED, what, help_)
 

@@ -92,7 +92,7 @@ def parse(text: str, path: str) -> tuple[AnyDefinition | None, tuple[Diagnostic,
     return as_skill if _cost(as_skill[1]) < _cost(as_tool[1]) else as_tool
 
 
-def checked(read: ReadAlone) -> tuple[Diagnostic, ...]:
+def check_alone(read: ReadAlone) -> tuple[Diagnostic, ...]:
     """Return the diagnostics of parsing, and the warnings about policies in a tool's prose."""
     if read.text is None or not isinstance(read.spec, ToolSpec):
         return read.diagnostics

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolmd._cli.files import STDIN, definitions_among, shown
+from toolmd._cli.files import STDIN, definitions_among, path_here
 from toolmd._cli.frame import ExitCode, stop
 from toolmd._cli.screen import read_stdin
 from toolmd._types.imported import Draft, Imported, Note
@@ -84,7 +84,7 @@ def texts_of(kind: str, source: str, unread: list[Note]) -> Iterator[tuple[str, 
         yield source, list_functions(source)
         return
     if source == STDIN:
-        yield "<stdin>", _decoded(read_stdin(WANTED), "<stdin>")
+        yield "<stdin>", _decode(read_stdin(WANTED), "<stdin>")
         return
     path = Path(source)
     if kind == "agentskills" and path.is_dir():
@@ -104,9 +104,9 @@ def texts_of(kind: str, source: str, unread: list[Note]) -> Iterator[tuple[str, 
             else:
                 yield str(file), text
     elif path.is_file():
-        yield source, _decoded(path.read_bytes(), source)
+        yield source, _decode(path.read_bytes(), source)
     elif kind == "openapi" and source.startswith(_URLS):
-        yield source, _decoded(_fetched(source), source)
+        yield source, _decode(_fetch(source), source)
     elif kind == "mcp" and _is_server(source):
         from toolmd._gateway.live import list_tools
 
@@ -121,10 +121,10 @@ def _with_front_matter(folder: Path) -> list[Path]:
     return [file for file in found if file.read_bytes().lstrip(b"\xef\xbb\xbf")[:3] == b"---"]
 
 
-def _fetched(url: str) -> bytes:
+def _fetch(url: str) -> bytes:
     from urllib.request import urlopen
 
-    from toolmd._import.openapi import MAX_BYTES
+    from toolmd._import.openapi_document import MAX_BYTES
 
     try:
         with urlopen(url, timeout=_FETCH_S) as answer:  # noqa: S310 - http and https only
@@ -147,7 +147,7 @@ def _is_server(source: str) -> bool:
     return bool(words) and shutil.which(words[0]) is not None
 
 
-def _decoded(data: bytes, name: str) -> str:
+def _decode(data: bytes, name: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -157,7 +157,8 @@ def _decoded(data: bytes, name: str) -> str:
 
 def read_document(source: str, folder: Path | None, named: str, only: list[str]) -> Import:
     """Read the operations of a document, with the tables of its services."""
-    from toolmd._import.openapi import definitions_of, read_service
+    from toolmd._import.openapi import read_service
+    from toolmd._import.openapi_document import definitions_of
 
     ((name, text),) = texts_of("openapi", source, [])
     imported, tables = read_service(text, name, named, only)
@@ -172,9 +173,9 @@ def read_document(source: str, folder: Path | None, named: str, only: list[str])
     return found
 
 
-def published_in(settings: Any, document: str) -> dict[str, str]:
+def read_published(settings: Any, document: str) -> dict[str, str]:
     """Read the operations of a service's document; empty for a service without one."""
-    from toolmd._import.openapi import definitions_of
+    from toolmd._import.openapi_document import definitions_of
 
     place = document if document.startswith(_URLS) else str(settings.root / document)
     ((_, text),) = texts_of("openapi", place, [])
@@ -205,7 +206,7 @@ def read_live_server(
         stop(ExitCode.USAGE, f"the settings have no server {name!r}", help_)
     server = LiveServer(name, table)
     imported, definitions = read_live(server, settings.root if settings is not None else here)
-    there = _named_by_files(folder, waiting=not force) if settings is not None else set()
+    there = _list_named_by_files(folder, waiting=not force) if settings is not None else set()
     drafts = tuple(one for one in imported.drafts if one.implemented_by not in there)
     names = {"", *(one.name for one in drafts)}
     notes = tuple(note for note in imported.notes if note.definition in names and drafts)
@@ -214,7 +215,7 @@ def read_live_server(
     return found
 
 
-def _named_by_files(folder: Path | None, *, waiting: bool) -> set[str]:
+def _list_named_by_files(folder: Path | None, *, waiting: bool) -> set[str]:
     """Return the tools of servers that files of the project name already.
 
     A draft that waits for a decision is no tool yet: it counts if `waiting` is True.
@@ -258,7 +259,7 @@ def add_table(table: Any, folder: Path | None) -> str:
     settings = load_settings(folder)
     file = settings.file or settings.root / "toolmd.toml"
     if table.name in getattr(settings, table.section):
-        return f"{shown(file)} has [{table.section}.{table.name}] already: it stays as it is"
+        return f"{path_here(file)} has [{table.section}.{table.name}] already: it stays as it is"
     prefix = "tool.toolmd." if file.name == "pyproject.toml" else ""
     before = file.read_text(encoding="utf-8") if file.exists() else ""
     gap = "\n" if before.strip() else ""
@@ -268,5 +269,5 @@ def add_table(table: Any, folder: Path | None) -> str:
     except ConfigError as error:
         # Every command reads the settings: one that can't be read would stop them all.
         file.write_text(before, encoding="utf-8")
-        return f"[{prefix}{table.section}.{table.name}] was not added to {shown(file)}: {error}"
-    return f"[{prefix}{table.section}.{table.name}] was added to {shown(file)}"
+        return f"[{prefix}{table.section}.{table.name}] was not added to {path_here(file)}: {error}"
+    return f"[{prefix}{table.section}.{table.name}] was added to {path_here(file)}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolmd._dialect import results, words
 from toolmd._dialect.calls import MAX_CALLS, read_confidence
-from toolmd._dialect.envelope import ReplyKind, decoded, deny_size, open_reply, read_envelope
+from toolmd._dialect.envelope import ReplyKind, decode_bytes, deny_size, open_reply, read_envelope
 from toolmd._dialect.prompt import teach
 from toolmd._types.call import Call
 from toolmd._types.result import Result
@@ -63,7 +63,7 @@ def parse_reply(
 
 def _parse_foreign(dialect: Dialect, reply: Any) -> Parsed:
     """Return what a plugin's dialect reads; raises TypeError for another type."""
-    if isinstance(reply := decoded(reply), str):
+    if isinstance(reply := decode_bytes(reply), str):
         deny_size(reply)
     parsed: Any = dialect.parse(reply)
     if not isinstance(parsed, Parsed) or not all(isinstance(c, Call) for c in parsed.calls):

@@ -49,7 +49,7 @@ def read_call(value: Any, keys: Keys) -> Call:
     arguments = read_arguments(value.get(keys.arguments), keys.arguments)
     confidence = None
     if keys.confidence is None:
-        arguments, confidence = stated(arguments)
+        arguments, confidence = take_confidence(arguments)
     elif keys.confidence in value:
         confidence = read_confidence(value[keys.confidence], keys.confidence)
     call_id = read_id(value.get(keys.id)) if keys.id else None
@@ -59,7 +59,7 @@ def read_call(value: Any, keys: Keys) -> Call:
 
 def read_parts(name: Any, arguments: Mapping[str, Any], call_id: Any) -> Call:
     """Return the call in a provider's own form; its dialect has already read the arguments."""
-    arguments, confidence = stated(arguments)
+    arguments, confidence = take_confidence(arguments)
     return Call(read_name(name, "name"), arguments, read_id(call_id), confidence)
 
 
@@ -76,7 +76,7 @@ def read_id(value: Any) -> str | None:
     return (str(value) if isinstance(value, str) or is_number else "") or None
 
 
-def identified(calls: Iterable[Call]) -> tuple[Call, ...]:
+def give_ids(calls: Iterable[Call]) -> tuple[Call, ...]:
     """Return the calls with an id each: a missing or a repeated id is replaced by one of ours.
 
     The same id, name and arguments twice is one call, which a stream doubled.
@@ -114,7 +114,7 @@ def read_confidence(value: Any, key: str) -> float:
     return float(value)
 
 
-def stated(arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], float | None]:
+def take_confidence(arguments: Mapping[str, Any]) -> tuple[Mapping[str, Any], float | None]:
     """Remove `_confidence` from the arguments (behaviour.md: native calls have none)."""
     if CONFIDENCE not in arguments:
         return arguments, None

@@ -9,13 +9,13 @@ from toolmd._dialect.calls import (
     MAX_BYTES,
     MAX_CALLS,
     decode_whole,
-    identified,
+    give_ids,
     read_arguments,
     read_id,
     read_name,
     readable,
     skip,
-    stated,
+    take_confidence,
 )
 from toolmd._types.call import Call
 from toolmd._types.turn import Parsed
@@ -58,7 +58,7 @@ class Form(NamedTuple):
         given = function.get(self.arguments)
         if self.as_text and isinstance(given, str) and given.strip():
             given = decode_whole(given)
-        arguments, confidence = stated(read_arguments(given, self.arguments))
+        arguments, confidence = take_confidence(read_arguments(given, self.arguments))
         return Call(read_name(function.get("name"), "name"), arguments, self.id_of(raw), confidence)
 
 
@@ -102,20 +102,20 @@ class Envelope:
     fault: str = ""
     """Why its calls can't be taken, such as an answer that was cut off in a call."""
 
-    def but(self, fault: str) -> "Envelope":
+    def with_fault(self, fault: str) -> "Envelope":
         """Return the message with a fault, unless it has one already."""
         return replace(self, fault=self.fault or fault)
 
-    def ended(self, reason: str | None) -> "Envelope":
+    def with_end(self, reason: str | None) -> "Envelope":
         """Return the message with the reason for its end; an early end may cut a call."""
         if reason in _COMPLETE or not self.calls:
             return self
         cut = reason in _LIMITS
-        return self.but("the reply was cut off at its token limit, in a call" if cut else
+        return self.with_fault("the reply was cut off at its token limit, in a call" if cut else
                         f"the reply ended early ({reason}), so its calls may be incomplete"
                         )  # fmt: skip
 
-    def denied(self, fault: str = "") -> MalformedReplyError:
+    def to_error(self, fault: str = "") -> MalformedReplyError:
         """Return the error of the message, with each call whose id can be read.
 
         So each of them gets a result, and the provider accepts the next request.
@@ -142,20 +142,20 @@ def read_envelope(envelope: Envelope, kinds: Collection[ReplyKind] = tuple(FORMS
     """Return the message and calls of an unpacked reply; raises MalformedReplyError."""
     clean = readable(envelope.text)
     if envelope.fault:
-        raise envelope.denied()
+        raise envelope.to_error()
     if envelope.kind in {"text", "foreign"} or (envelope.kind == "json" and clean):
         return Parsed(clean)
     if envelope.kind not in kinds:
-        raise envelope.denied(f"the reply is not a message of {' or '.join(kinds)}")
+        raise envelope.to_error(f"the reply is not a message of {' or '.join(kinds)}")
     if len(envelope.calls) > MAX_CALLS:
-        raise envelope.denied(f"more than {MAX_CALLS} calls")
+        raise envelope.to_error(f"more than {MAX_CALLS} calls")
     calls = []
     for number, raw in enumerate(envelope.calls, 1):
         try:
             calls.append(FORMS[envelope.kind].read(raw))
         except MalformedReplyError as error:
-            raise envelope.denied(f"call {number}: {error}") from None
-    return Parsed(clean, identified(calls), envelope.kind if calls else "text")
+            raise envelope.to_error(f"call {number}: {error}") from None
+    return Parsed(clean, give_ids(calls), envelope.kind if calls else "text")
 
 
 def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
@@ -164,15 +164,15 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
     Raises MalformedReplyError for more than 256 KiB and for values outside JSON. Where such a reply
     has calls, they come with the fault.
     """
-    reply = decoded(reply)
+    reply = decode_bytes(reply)
     try:
         if not isinstance(reply, str):
-            return _copied(reply)
+            return _copy(reply)
         deny_size(reply)
         text = reply.removeprefix("\ufeff")
         if not json_text or not _looks_like_json(text):
             return Envelope("text", text)
-        envelope = _opened(decode_whole(text))
+        envelope = _open(decode_whole(text))
         return replace(envelope, text=text) if envelope.kind == "json" else envelope
     except MalformedReplyError as error:
         seen = _seen(reply) if json_text or not isinstance(reply, str) else None
@@ -181,9 +181,9 @@ def open_reply(reply: Any, *, json_text: bool = True) -> Envelope:
         return replace(seen, fault=str(error))
 
 
-def _copied(reply: Any) -> Envelope:
+def _copy(reply: Any) -> Envelope:
     copy = PlainCopy()
-    envelope = _opened(copy.of(reply, 0))
+    envelope = _open(copy.of(reply, 0))
     if copy.is_halved and (envelope.calls or envelope.kind == "json"):
         # As in JSON text: a missing character could turn one call into another.
         raise MalformedReplyError("a text contains an unpaired surrogate")
@@ -194,15 +194,15 @@ def _seen(reply: Any) -> Envelope | None:
     """Return the message of a reply that is not valid as a whole; None if none is there."""
     try:
         if not isinstance(reply, str):
-            return _opened(PlainCopy(lenient=True).of(reply, 0))
+            return _open(PlainCopy(lenient=True).of(reply, 0))
         text = reply.removeprefix("\ufeff")
         known = decode_loosely(text, skip(text, 0)) if len(text) <= _MOST_SEEN else None
-        return None if known is None else _opened(known[0])
+        return None if known is None else _open(known[0])
     except MalformedReplyError:
         return None
 
 
-def decoded(reply: Any) -> Any:
+def decode_bytes(reply: Any) -> Any:
     """Return bytes as text, and any other reply as it is; raises MalformedReplyError."""
     if not isinstance(reply, bytes | bytearray):
         return reply
@@ -229,9 +229,9 @@ def _looks_like_json(text: str) -> bool:
     return text.startswith("{", at) and text.startswith(('"', "}"), skip(text, at + 1))
 
 
-def _opened(value: Any) -> Envelope:
+def _open(value: Any) -> Envelope:
     if isinstance(value, list):
-        return _listed(value, value)
+        return _open_list(value, value)
     if not isinstance(value, dict):
         raise MalformedReplyError("the reply is neither text nor an object")
     if isinstance(choices := value.get("choices"), list) and not _is_piece(value):
@@ -239,24 +239,24 @@ def _opened(value: Any) -> Envelope:
         if not isinstance(first, dict) or not isinstance(first.get("message"), dict):
             raise MalformedReplyError("the answer's first choice has no message")
         reason = _reason(first, "finish_reason")
-        return _message(first["message"]).ended(reason if reason in _STOPPED else None)
+        return _message(first["message"]).with_end(reason if reason in _STOPPED else None)
     if isinstance(output := value.get("output"), list):
-        return _responses(output).ended(_reason(value, "status"))
+        return _responses(output).with_end(_reason(value, "status"))
     if (candidate := _candidate(value)) is not None:
         return candidate
     if "role" in value or "tool_calls" in value:
         return _message(value)
-    return _listed([value], value)
+    return _open_list([value], value)
 
 
-def _listed(values: list[Any], whole: Any) -> Envelope:
+def _open_list(values: list[Any], whole: Any) -> Envelope:
     if not values or not all(isinstance(item, dict) for item in values):
         return Envelope("json", "", (), whole)
     if any(map(_is_piece, values)):
         raise MalformedReplyError("pieces of a stream: join them into one message first")
     if all("role" in item for item in values):
         # In a conversation, all messages but the last have been answered.
-        return _opened(values[-1])
+        return _open(values[-1])
     kinds = {item["type"] for item in values if isinstance(item.get("type"), str)}
     if kinds & _RESPONSES:
         return _responses(values)
@@ -286,7 +286,7 @@ def _message(message: dict[str, Any]) -> Envelope:
     if isinstance(content, list) and (envelope := _anthropic(content)).calls:
         reason = _reason(message, "stop_reason")
         whole = reason in _LIMITS and content[-1] != envelope.calls[-1]
-        return envelope.ended(reason if reason in _STOPPED and not whole else None)
+        return envelope.with_end(reason if reason in _STOPPED and not whole else None)
     return Envelope("text", spoken)
 
 
@@ -302,7 +302,7 @@ def _responses(items: list[Any]) -> Envelope:
                 pass  # reasoning, and calls that the provider has run itself
     states = [state for call in calls if (state := _reason(call, "status")) not in _COMPLETE]
     text = "\n\n".join(part for part in spoken if part)
-    return Envelope("openai-responses", text, tuple(calls)).ended(next(iter(states), None))
+    return Envelope("openai-responses", text, tuple(calls)).with_end(next(iter(states), None))
 
 
 def _anthropic(blocks: list[Any]) -> Envelope:
@@ -338,8 +338,8 @@ def _candidate(value: dict[str, Any]) -> Envelope | None:
     else:
         envelope = Envelope("gemini", "")
     if reason in {"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"}:
-        return envelope.but(f"the model's call could not be read: {reason}")
-    return envelope.ended(reason)
+        return envelope.with_fault(f"the model's call could not be read: {reason}")
+    return envelope.with_end(reason)
 
 
 def _is_call(part: Any) -> bool:
@@ -349,7 +349,7 @@ def _is_call(part: Any) -> bool:
 
 def _gemini(content: dict[str, Any], parts: list[Any]) -> Envelope:
     objects = [part for part in parts if isinstance(part, dict)]
-    said = _joined(None if part.get("thought") else part.get("text") for part in objects)
+    said = _join(None if part.get("thought") else part.get("text") for part in objects)
     if content.get("role") not in {"model", None}:
         return Envelope("foreign", said)
     calls = [part.get("functionCall", part.get("function_call")) for part in objects]
@@ -367,13 +367,13 @@ def _words(content: Any) -> str:
     if not isinstance(content, list):
         return content if isinstance(content, str) else ""
     kinds = [part.get("type") if isinstance(part, dict) else None for part in content]
-    return _joined(
+    return _join(
         part.get(_SPOKEN[kind]) if isinstance(kind, str) and kind in _SPOKEN else None
         for part, kind in zip(content, kinds, strict=True)
     )
 
 
-def _joined(parts: Iterable[Any]) -> str:
+def _join(parts: Iterable[Any]) -> str:
     """Return the texts among some parts; adjacent ones are joined."""
     spoken = [""]
     for words in parts:
@@ -419,7 +419,7 @@ class PlainCopy:
             return [self.of(item, depth + 1) for item in value]
         if callable(dump := getattr(value, "model_dump", None)):
             self._within += 1
-            copy = self.of(_dumped(dump), depth + 1)
+            copy = self.of(_dump(dump), depth + 1)
             self._within -= 1
             return copy
         if self._within and isinstance(value, bytes | date):
@@ -450,7 +450,7 @@ class PlainCopy:
             raise MalformedReplyError(f"the reply is larger than {MAX_BYTES // 1024} KiB")
 
 
-def _dumped(dump: Any) -> Any:
+def _dump(dump: Any) -> Any:
     try:
         return dump()
     except Exception as error:

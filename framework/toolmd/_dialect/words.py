@@ -10,7 +10,7 @@ from toolmd._dialect.calls import (
     SPACE,
     Keys,
     decode,
-    identified,
+    give_ids,
     read_call,
     read_id,
     readable,
@@ -49,7 +49,7 @@ class _Mark(NamedTuple):
     """Why its JSON can't be read."""
 
 
-def _decoded(text: str, cut: int, begin: int, start: int, marker: str = "") -> _Mark:
+def _decode_mark(text: str, cut: int, begin: int, start: int, marker: str = "") -> _Mark:
     """Return the mark of a call whose object begins at `start`; `marker` begins the next one."""
     try:
         value, end = decode(text, start)
@@ -117,7 +117,7 @@ def inline(text: str) -> Parsed:
         raise MalformedReplyError(fault, clean_message=clean, calls=[*named.items()])
     if not calls:
         return Parsed(readable(text))
-    return Parsed(without_stretches(text, spans), identified(calls), "inline")
+    return Parsed(without_stretches(text, spans), give_ids(calls), "inline")
 
 
 def _inline_marks(text: str) -> Iterator[_Mark]:
@@ -135,7 +135,7 @@ def _inline_marks(text: str) -> Iterator[_Mark]:
             yield _Mark(cut, cut, end, fault=f"write {MARKER}{{…}}] with an object in it")
             at = end
             continue
-        mark = _decoded(text, cut, cut, start, MARKER)
+        mark = _decode_mark(text, cut, cut, start, MARKER)
         end = skip(text, mark.end)
         ended = text.startswith("]", end)
         why = mark.fault or ("" if ended else "no ] after the object")
@@ -184,7 +184,7 @@ def _action_marks(text: str) -> Iterator[_Mark]:
         if text.startswith(("```", "~~~"), start):
             inner = skip(text, text.find("\n", start) + 1 or len(text))
         if text.startswith("{", inner):
-            mark = _decoded(text, cut, cut if inner == start else inner, inner)
+            mark = _decode_mark(text, cut, cut if inner == start else inner, inner)
             yield mark
             at = mark.end
         else:
@@ -250,7 +250,7 @@ def _plan_marks(text: str) -> Iterator[_Mark]:
     while (cut := text.find("{", at)) >= 0:
         begin, end = text.rfind("\n", at, cut) + 1 or at, cut + 1
         if not text[begin:cut].strip(SPACE) and text.startswith(('"', "}"), skip(text, end)):
-            yield (mark := _decoded(text, cut, cut, cut))
+            yield (mark := _decode_mark(text, cut, cut, cut))
             end = mark.end
         at = text.find("\n", end - 1) + 1 or len(text)
 
@@ -329,7 +329,7 @@ def parse_words(read: Callable[[str], Parsed], reply: Any) -> Parsed:
     if envelope.kind == "json":
         raise MalformedReplyError("the reply is neither text nor a message")
     if envelope.calls or envelope.fault:
-        raise envelope.denied("the calls of the reply are in another form than its dialect's")
+        raise envelope.to_error("the calls of the reply are in another form than its dialect's")
     return Parsed(readable(envelope.text)) if envelope.kind == "foreign" else read(envelope.text)
 
 

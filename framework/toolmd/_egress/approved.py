@@ -122,7 +122,7 @@ class Approved:
         self.path = path
         self._entries = [entry for text in domains if (entry := _entry(text)) is not None]
         self._origins = {origin for text in origins if (origin := _origin(text)) is not None}
-        self.told = ", ".join(domain.strip() for domain in domains) or None
+        self.text = ", ".join(domain.strip() for domain in domains) or None
         """The domains as text; None if the file names none."""
 
     def permit(self, host: str, port: int, scheme: str | None = None) -> Permit | None:

@@ -117,13 +117,13 @@ class GuardedTransport(httpx.AsyncHTTPTransport):
         self, tool: str, approved: Approved, resolve: Resolve, network: Any = None
     ) -> None:
         """Send through `network`, an `httpcore.AsyncNetworkBackend` that connects to addresses."""
-        super().__init__(verify=_trusted(), trust_env=False)
+        super().__init__(verify=_load_authorities(), trust_env=False)
         self._tool = tool
         self._approved = approved
         backend = PinnedBackend(tool, approved, resolve, network or httpcore.AnyIOBackend())
         # httpx's transport accepts no backend; tests/egress compare this pool with httpx's own.
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=_trusted(), network_backend=backend, keepalive_expiry=5.0
+            ssl_context=_load_authorities(), network_backend=backend, keepalive_expiry=5.0
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -161,15 +161,15 @@ def invalid_url(tool: str, approved: Approved) -> DomainNotApprovedError:
 
 
 def _not_approved(tool: str, approved: Approved, what: str) -> DomainNotApprovedError:
-    if approved.told is None:
+    if approved.text is None:
         why = f"{approved.path} names no Allowed Domains in its Limits"
     else:
-        why = f"{approved.path} allows {approved.told}"
+        why = f"{approved.path} allows {approved.text}"
     return DomainNotApprovedError(f"{tool} may not reach {what} ({why}). Nothing was sent.")
 
 
 @cache
-def _trusted() -> SSLContext:
+def _load_authorities() -> SSLContext:
     """Load the certificate authorities once, not for each call."""
     return httpx.create_ssl_context()
 

@@ -42,10 +42,10 @@ def item(spec: SkillSpec, losses: list[Loss]) -> dict[str, str]:
     front = [
         "---",
         f"name: {name}",
-        f"description: {_quoted(description)}",
+        f"description: {_quote(description)}",
         *(f"{key}: {value}" for key, value in _policy(spec)),
         "metadata:",
-        *(f"  {key}: {_quoted(value)}" for key, value in _metadata(spec).items()),
+        *(f"  {key}: {_quote(value)}" for key, value in _metadata(spec).items()),
         "---",
     ]
     return {"path": f"{name}/SKILL.md", "text": "\n".join(front) + "\n\n" + _body(spec)}
@@ -64,9 +64,9 @@ def _policy(spec: SkillSpec) -> Iterator[tuple[str, str]]:
     if not spec.user_invocable:
         yield "user-invocable", "false"
     if spec.allowed_tools:
-        yield "allowed-tools", _quoted(" ".join(spec.allowed_tools))
+        yield "allowed-tools", _quote(" ".join(spec.allowed_tools))
     if spec.disallowed_tools:
-        yield "disallowed-tools", _quoted(" ".join(spec.disallowed_tools))
+        yield "disallowed-tools", _quote(" ".join(spec.disallowed_tools))
 
 
 def _metadata(spec: SkillSpec) -> dict[str, str]:
@@ -78,7 +78,7 @@ def _metadata(spec: SkillSpec) -> dict[str, str]:
         "required-tools": ", ".join(spec.required_tools),
         "required-skills": ", ".join(spec.required_skills),
         "tags": ", ".join(spec.tags),
-        **{key: _shown(value) for key, value in spec.extra.items()},
+        **{key: _text_of(value) for key, value in spec.extra.items()},
     }
     return {key: value for key, value in told.items() if value}
 
@@ -111,7 +111,7 @@ def _steps(spec: SkillSpec) -> list[str]:
             title, text = shown.pop("title", ""), shown.pop("text", "")
             shown.pop("id")
             lines = [f"{number}. **{title}**{f' {text}' if text else ''}"]
-            lines += [f"   - **{_label(key)}**: {_shown(value)}" for key, value in shown.items()]
+            lines += [f"   - **{_label(key)}**: {_text_of(value)}" for key, value in shown.items()]
             parts.append("\n".join(lines))
     return parts
 
@@ -120,13 +120,13 @@ def _label(key: str) -> str:
     return _STEP_KEYS.get(key, key.removesuffix("_s").replace("_", " ").capitalize())
 
 
-def _shown(value: Any) -> str:
+def _text_of(value: Any) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{key}: {_shown(item)}" for key, item in value.items())
+        return "; ".join(f"{key}: {_text_of(item)}" for key, item in value.items())
     if isinstance(value, list):
-        return ", ".join(_shown(item) for item in value)
+        return ", ".join(_text_of(item) for item in value)
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)

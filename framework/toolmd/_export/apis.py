@@ -8,8 +8,8 @@ from toolmd._export.function import (
     HANDLE_SHAPE,
     SURE,
     Function,
+    add_sentences,
     compact,
-    described,
     in_words,
     lose_exactness,
     loser,
@@ -107,7 +107,7 @@ def gemini(function: Function, losses: list[Loss]) -> dict[str, Any]:
             values = shown.pop("enum")
             words.append(in_words("enum", values))
             lose(path, f"enum {compact(values)}")
-        return described(with_parts(shown, nameable, path), words)
+        return add_sentences(with_parts(shown, nameable, path), words)
 
     return {
         "name": function.name,

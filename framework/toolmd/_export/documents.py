@@ -57,7 +57,7 @@ def prompt_part(function: Function, _losses: list[Loss]) -> str:
         returned = seen_shape(spec.returns).json_schema
         parts.append(f"Returns {type_of(returned)}: {returned.get('description', '')}".rstrip(": "))
         parts += [
-            f"Example ({example.title}): {compact(_stated(function, example.arguments))}"
+            f"Example ({example.title}): {compact(_with_confidence(function, example.arguments))}"
             for example in spec.examples
             if example.error is None
         ]
@@ -69,7 +69,7 @@ def prompt(items: list[str]) -> str:
     return "# Tools\n\n" + "\n\n".join(items) + "\n" if items else "# Tools\n\nNone.\n"
 
 
-def _stated(function: Function, arguments: dict[str, Any]) -> dict[str, Any]:
+def _with_confidence(function: Function, arguments: dict[str, Any]) -> dict[str, Any]:
     return (
         {**arguments, CONFIDENCE: SURE}
         if CONFIDENCE in function.parameters["properties"]

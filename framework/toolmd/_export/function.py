@@ -76,7 +76,7 @@ def plain(schema: dict[str, Any], lose: Lose, path: str = "") -> dict[str, Any]:
             lose(path, f"pattern {schema['pattern']}")
         else:
             shown["pattern"] = pattern
-    return described(shown, words)
+    return add_sentences(shown, words)
 
 
 def _or_handle(schema: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +102,7 @@ HANDLE_SHAPE: dict[str, Any] = {
 """The fields of a handle, as an argument."""
 
 
-def described(schema: dict[str, Any], words: list[str]) -> dict[str, Any]:
+def add_sentences(schema: dict[str, Any], words: list[str]) -> dict[str, Any]:
     """Return the schema with these sentences after its description, which is an early key."""
     if not words:
         return schema
@@ -145,7 +145,7 @@ def argument_lines(parameters: dict[str, Any]) -> list[str]:
 def _lines(name: str, schema: dict[str, Any], indent: str, *, required: bool) -> list[str]:
     need = "required" if required else "optional"
     line = f"{indent}- `{name}` ({type_of(schema)}, {need})"
-    if said := " ".join(_said(schema)):
+    if said := " ".join(_sentences(schema)):
         line += f": {said}"
     return [line, *_below(schema, indent + "  ")]
 
@@ -158,18 +158,20 @@ def _below(schema: dict[str, Any], indent: str) -> list[str]:
     ]
     for one in schema.get("oneOf", ()):
         if "properties" in one:
-            said = " ".join(_said(one))
+            said = " ".join(_sentences(one))
             lines.append(f"{indent}- shape `{one['title']}`" + (f": {said}" if said else ""))
             lines += _below(one, indent + "  ")
     items = schema.get("items")
-    if items and ("oneOf" in items or "properties" in items or "items" in items or _said(items)):
-        said = " ".join(_said(items))
+    if items and (
+        "oneOf" in items or "properties" in items or "items" in items or _sentences(items)
+    ):
+        said = " ".join(_sentences(items))
         each = f"{indent}- each ({type_of(items)})" + (f": {said}" if said else "")
         lines += [each, *_below(items, indent + "  ")]
     return lines
 
 
-def _said(schema: dict[str, Any]) -> list[str]:
+def _sentences(schema: dict[str, Any]) -> list[str]:
     words = []
     if description := schema.get("description", ""):
         words.append(description if description[-1] in ".!?:;" else f"{description}.")
@@ -243,7 +245,7 @@ def functions(
         if asks_confidence(spec):
             least = spec.safety.min_confidence if isinstance(spec, ToolSpec) else None
             parameters = with_confidence(parameters, least)
-        made[name] = Function(name, told(spec), parameters, spec)
+        made[name] = Function(name, description_of(spec), parameters, spec)
     return list(made.values())
 
 
@@ -275,7 +277,7 @@ def _shapes(shape: Schema, path: str) -> Iterator[tuple[str, Schema]]:
         yield from shapes(one.properties or (), f"{path}.")
 
 
-def told(spec: ToolSpec | SkillSpec) -> str:
+def description_of(spec: ToolSpec | SkillSpec) -> str:
     """Return a description: the purpose, when to use it, and the rules between its arguments."""
     rules = spec.rules if isinstance(spec, ToolSpec) else ()
     ruled = "Rules:\n" + "\n".join(f"- {rule.message}" for rule in rules) if rules else ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolmd._export.exported import Lose
-from toolmd._export.function import compact, described, in_words, parts_of, with_parts
+from toolmd._export.function import add_sentences, compact, in_words, parts_of, with_parts
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, words_of
 from toolmd._validation.words import type_of
 
@@ -118,8 +118,8 @@ def _strict(schema: dict[str, Any], lose: Lose, path: str, depth: int) -> dict[s
     shown = {**shown, "properties": {}} if fields else shown
     shown = with_parts(shown, lambda part, at: _strict(part, lose, at, depth), path)
     if shown.get("type") == "object":
-        shown |= _closed({**shown, "properties": fields}, lose, path, depth)
-    return described(shown, words)
+        shown |= _close({**shown, "properties": fields}, lose, path, depth)
+    return add_sentences(shown, words)
 
 
 def _expressible(schema: dict[str, Any], path: str, depth: int) -> None:
@@ -137,7 +137,7 @@ def _expressible(schema: dict[str, Any], path: str, depth: int) -> None:
         raise InexpressibleError(wrong)
 
 
-def _closed(schema: dict[str, Any], lose: Lose, path: str, depth: int) -> dict[str, Any]:
+def _close(schema: dict[str, Any], lose: Lose, path: str, depth: int) -> dict[str, Any]:
     required = schema.get("required", ())
     fields = {}
     for name, field in schema.get("properties", {}).items():

@@ -57,8 +57,8 @@ class PostgresDatabase:
 
     def __init__(self, url: str) -> None:
         """Keep the URL. Raises ConfigError for one that can't be read, or of a unix socket."""
-        self._url = _checked(url)
-        self.name = shown(url)
+        self._url = _check(url)
+        self.name = hide_password(url)
         """The URL without its password, for messages."""
         self._changed = Condition()
         self._idle: list[psycopg.Connection[Row]] = []
@@ -243,17 +243,17 @@ class _Transaction:
 
     def execute(self, statement: str, *values: Any) -> list[Row]:
         """Execute a statement and return its rows."""
-        cursor = self._connection.execute(_translated(statement), values)
+        cursor = self._connection.execute(_translate(statement), values)
         return cursor.fetchall() if cursor.description else []
 
     def change(self, statement: str, *values: Any) -> int:
         """Execute a statement and return how many rows it changed."""
-        return self._connection.execute(_translated(statement), values).rowcount
+        return self._connection.execute(_translate(statement), values).rowcount
 
     def insert(self, statement: str, rows: Sequence[Row]) -> None:
         """Execute a statement once for each row of values."""
         for row in rows:
-            self._connection.execute(_translated(statement), row)
+            self._connection.execute(_translate(statement), row)
 
     def now(self, here: float) -> float:
         """Return the server's time."""
@@ -266,7 +266,7 @@ class _Transaction:
 
 
 @lru_cache(maxsize=256)
-def _translated(statement: str) -> Any:
+def _translate(statement: str) -> Any:
     assert "%" not in statement
     return statement.replace("?", "%s")
 
@@ -282,12 +282,12 @@ def _version(connection: psycopg.Connection[Row]) -> int:
     return 0 if row is None else int(row[0])
 
 
-def shown(url: str) -> str:
+def hide_password(url: str) -> str:
     """Return a URL without its password, for messages; the query may contain one, too."""
     return re.sub(r"(?<=://)([^/@:]*):[^@]*@", r"\1:***@", url.partition("?")[0])
 
 
-def _checked(url: str) -> dict[str, Any]:
+def _check(url: str) -> dict[str, Any]:
     """Return what psycopg connects with; raises ConfigError for an unusable URL."""
     try:
         parts = conninfo_to_dict(url)

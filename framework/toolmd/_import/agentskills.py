@@ -8,12 +8,12 @@ from pathlib import PurePath
 from typing import Any
 
 from toolmd._import.names import (
-    fenced,
+    brief,
+    fence_text,
     first_and_rest,
     one_line,
     plain_line,
     prose,
-    shown,
     title_of,
     tool_name,
     words_of,
@@ -102,7 +102,7 @@ def read(text: str, name: str) -> Imported:
         known = "\n".join([report.drafts[-1].text, *(note.text for note in report.notes)])
         read = {key for key in _INVOCATION if boolean(str(said.get(key))) is not None}
         for number, line in _lost_lines(text, known, read):
-            report.note(skill.name, "", f"not kept: {shown(line)}", number)
+            report.note(skill.name, "", f"not kept: {brief(line)}", number)
     return report.close()
 
 
@@ -144,7 +144,7 @@ def _skill(
     skill = _Skill(name, heading or title_of(name), about or f"{title_of(name)}.", prose(more))
     _metadata(skill, said, metadata, report)
     if prompt:
-        skill.workflow = fenced(prompt)
+        skill.workflow = fence_text(prompt)
     else:
         _sections(skill, body, rest[1:] if heading else rest)
     return skill
@@ -184,7 +184,7 @@ def _metadata(
     if "hooks" in about:
         report.note(skill.name, "", "hooks are kept as prose: Toolmd does not run them")
     if about:
-        lines = (f"- {key}: {_shown(value)}" for key, value in about.items())
+        lines = (f"- {key}: {_one_value(value)}" for key, value in about.items())
         skill.sections["About"] = "\n".join(lines)
 
 
@@ -243,7 +243,7 @@ def _words(listed: Any) -> list[str]:
     return [part for part in parts if part] if len(parts) > 1 else split_words(text)
 
 
-def _shown(value: Any) -> str:
+def _one_value(value: Any) -> str:
     """Return a value of the front matter on one line."""
     if isinstance(value, str):
         return plain_line(value)
@@ -301,7 +301,7 @@ def _candidates(skill: _Skill) -> Iterator[str]:
     yield _text(skill, _EMPTY_WORKFLOW, skill.inputs, "", {**kept, **safe})
     yield _text(skill, _EMPTY_WORKFLOW, "", "", {**kept, **safe})
     # Lines that look like restrictions are another program's, and stay as they are.
-    as_code = {title: fenced(text) for title, text in (kept | skill.sections).items() if text}
+    as_code = {title: fence_text(text) for title, text in (kept | skill.sections).items() if text}
     yield _text(skill, _EMPTY_WORKFLOW, "", "", as_code)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from toolmd._import.names import shown
+from toolmd._import.names import brief
 from toolmd._parse.parameters.types import TypeProblem, read_type
 from toolmd._types.field import JsonType
 from toolmd._types.schema import JSON_TYPES, KEYWORDS, UPPER, words_of
@@ -106,17 +106,17 @@ class Flattener:
         self._flatten_below(plain, path, seen, depth + 1)
         if "const" in schema:
             if "enum" in plain:
-                self.tell(path, f"`enum` is not kept beside `const`: {shown(plain['enum'])}")
+                self.tell(path, f"`enum` is not kept beside `const`: {brief(plain['enum'])}")
             plain["enum"] = [schema["const"]]
         if "$ref" in schema:
-            plain = self.merged(self._resolved(schema["$ref"], path, seen, depth), plain, path)
+            plain = self.merge(self._resolve(schema["$ref"], path, seen, depth), plain, path)
         for branch in list_of(schema.get("allOf")):
-            plain = self.merged(plain, self.flat(branch, path, seen, depth), path)
+            plain = self.merge(plain, self.flat(branch, path, seen, depth), path)
         for keyword in ("anyOf", "oneOf"):
             if branches := list_of(schema.get(keyword)):
-                flat = [self.typed(self.flat(one, path, seen, depth), path) for one in branches]
-                united = self._united(keyword, flat, list(map(_named, branches)), plain, path)
-                plain = self.merged(united, plain, path)
+                flat = [self.add_type(self.flat(one, path, seen, depth), path) for one in branches]
+                united = self._unite(keyword, flat, list(map(_title_of, branches)), plain, path)
+                plain = self.merge(united, plain, path)
         if plain.pop("nullable", False):
             plain = self._either([plain, {"type": "null"}], path)
         return plain
@@ -134,7 +134,7 @@ class Flattener:
             values = self.flat(plain["additionalProperties"], f"{path}.*", seen, depth)
             plain["additionalProperties"] = values
 
-    def typed(self, flat: Flat, path: str) -> Flat:
+    def add_type(self, flat: Flat, path: str) -> Flat:
         """Return a flat schema with the type that its keywords imply, and a note on it."""
         types = types_of(flat)
         if {"type", "enum"} & set(flat) or not types or types == ["object"]:
@@ -147,16 +147,16 @@ class Flattener:
         for keyword in SHAPED:
             if keyword in flat:
                 rest = {k: v for k, v in flat.items() if k not in {keyword, "discriminator"}}
-                flat = self.merged(self._either(flat[keyword], path), rest, path)
+                flat = self.merge(self._either(flat[keyword], path), rest, path)
         return flat
 
-    def _united(
+    def _unite(
         self, keyword: str, branches: list[Flat], names: list[Flat], plain: Flat, path: str
     ) -> Flat:
         """Return one schema for a union; its object shapes stay apart if there are several."""
         nested = any(inner in branch for branch in branches for inner in SHAPED)
         flat = [name | one for name, branch in zip(names, branches, strict=True)
-                for one in _expanded(branch)]  # fmt: skip
+                for one in _expand(branch)]  # fmt: skip
         shapes = [{**one, "type": "object"} for one in flat if _is_shape(one, plain)]
         distinct = keyword == "anyOf" or nested
         shapes = [one for at, one in enumerate(shapes) if not (distinct and one in shapes[:at])]
@@ -198,9 +198,9 @@ class Flattener:
             return sound
         kinds = " or ".join(list_of(said.get("type"))) or "any value"
         self.tell("", f"`{words}` is read as {kinds}")
-        return self.merged(said, sound, path)
+        return self.merge(said, sound, path)
 
-    def _resolved(self, ref: Any, path: str, seen: tuple[str, ...], depth: int) -> Flat:
+    def _resolve(self, ref: Any, path: str, seen: tuple[str, ...], depth: int) -> Flat:
         if not isinstance(ref, str) or not ref.startswith("#"):
             self.tell(path, f"{ref!r} is outside the document and is not fetched: any value")
             return {}
@@ -219,7 +219,7 @@ class Flattener:
                 return {}
         return self.flat(target, path, (*seen, ref), depth)
 
-    def merged(self, one: Flat, two: Flat, path: str) -> Flat:
+    def merge(self, one: Flat, two: Flat, path: str) -> Flat:
         """Return a schema for values that fit both schemas."""
         made = dict(one)
         for keyword, value in two.items():
@@ -236,7 +236,7 @@ class Flattener:
             if keyword == "type" and {"integer", "number"} <= {*first, *second}:
                 both += [] if "integer" in both else ["integer"]
             if not both:
-                said = f"no value fits both `{keyword}` {shown(one)} and {shown(two)}"
+                said = f"no value fits both `{keyword}` {brief(one)} and {brief(two)}"
                 self.tell(path, f"{said}: the first was taken")
                 self.lost.append(f"{path} {said}")
             return both or one
@@ -245,12 +245,12 @@ class Flattener:
         if keyword == "required":
             return list(dict.fromkeys([*one, *two]))
         if keyword == "properties":
-            return _joined(one, two, path, self.merged)
+            return _join(one, two, path, self.merge)
         if keyword == "additionalProperties" and False in (one, two):
             return False
         if keyword == "items" and isinstance(one, dict) and isinstance(two, dict):
-            return self.merged(one, two, f"{path}[]")
-        self.tell(path, f"of two `{keyword}` the last one was taken, and not {shown(one)}")
+            return self.merge(one, two, f"{path}[]")
+        self.tell(path, f"of two `{keyword}` the last one was taken, and not {brief(one)}")
         return two
 
     def _either(self, branches: Sequence[Flat], path: str) -> Flat:
@@ -294,21 +294,21 @@ class Flattener:
         if (both and values[0] == values[1]) or keyword in _WORDS or alone:
             made[keyword] = values[0]
             if both and values[0] != values[1]:
-                self.tell(path, f"of two `{keyword}` the first was taken, not {shown(values[1])}")
+                self.tell(path, f"of two `{keyword}` the first was taken, not {brief(values[1])}")
         elif keyword == "required":
             needed = list_of(two[0].get(keyword))
             made[keyword] = [n for n in list_of(one[0].get(keyword)) if n in needed]
         elif keyword == "properties" and both:
-            made[keyword] = _joined(values[0], values[1], path,
+            made[keyword] = _join(values[0], values[1], path,
                                     lambda a, b, at: self._either([a, b], at))  # fmt: skip
         elif keyword == "items" and both and _are_all(values, dict):
             made[keyword] = self._either(values, f"{path}[]")
         elif keyword != "additionalProperties" or any(isinstance(v, Mapping) for v in values):
-            found = ", ".join(map(shown, values))
+            found = ", ".join(map(brief, values))
             self.tell(path, f"`{keyword}` is not the same in all shapes, and not kept: {found}")
 
 
-def _joined(
+def _join(
     one: Flat, two: Flat, path: str, join: Callable[[Flat, Flat, str], Flat]
 ) -> dict[str, Flat]:
     """Return the fields of both objects; `join` makes one schema of two."""
@@ -341,7 +341,7 @@ def _is_shape(schema: Flat, outer: Flat) -> bool:
                for one in (schema, outer))  # fmt: skip
 
 
-def _expanded(branch: Flat) -> list[Flat]:
+def _expand(branch: Flat) -> list[Flat]:
     """Return the shapes of a branch that is a union itself, and the rest of it."""
     shapes = next((branch[inner] for inner in SHAPED if inner in branch), None)
     if shapes is None:
@@ -368,7 +368,7 @@ def _takes(types: list[str], owner: str) -> bool:
     return not types or owner in types or (owner == "number" and "integer" in types)
 
 
-def _named(branch: Any) -> Flat:
+def _title_of(branch: Any) -> Flat:
     """Return the title that a reference gives to a branch without one."""
     ref = branch.get("$ref") if isinstance(branch, Mapping) else None
     return {"title": ref.rpartition("/")[2]} if isinstance(ref, str) else {}

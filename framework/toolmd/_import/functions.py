@@ -110,7 +110,7 @@ def add_function(  # noqa: PLR0913 - what the sources of functions state, by key
     read = {*_READ, *also, key}
     result = next((key for key in RESULTS if isinstance(entry.get(key), Mapping)), None)
     if result is not None and "returns" not in known:
-        known["returns"] = returned_shape(entry[result], name, report, wrapped=False)
+        known["returns"] = read_result(entry[result], name, report, wrapped=False)
         read.add(result)
     unread = {key: value for key, value in entry.items() if key not in read}
     policy = [*policy, *within.items(), *report.note_unread(name, unread, line)]
@@ -221,7 +221,7 @@ def _is_schema(value: Any) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("properties"), Mapping)
 
 
-def returned_shape(schema: Any, name: str, report: ImportReport, *, wrapped: bool) -> Schema:
+def read_result(schema: Any, name: str, report: ImportReport, *, wrapped: bool) -> Schema:
     """Read the schema of a result; with `wrapped`, the result is its field of that name."""
 
     def tell(path: str, text: str) -> None:

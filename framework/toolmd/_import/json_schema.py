@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolmd._import.flatten import SHAPED, Flat, Flattener, TellUnheld, types_of, without_handle
-from toolmd._import.names import parameter_name, shown
+from toolmd._import.names import brief, parameter_name
 from toolmd._parse.fields.table import UNSUPPORTED
 from toolmd._parse.words import fold
 from toolmd._types.call_spec import Rule
@@ -179,7 +179,7 @@ class SchemaReader:
         if self._shapes > _MAX_VALUES:
             self.tell("", f"more than {_MAX_VALUES} values: any value from there on")
             return Schema()
-        flat = without_handle(self._flattener.typed(flat, path))
+        flat = without_handle(self._flattener.add_type(flat, path))
         types = tuple(dict.fromkeys(types_of(flat)))
         said: dict[str, Any] = {"types": types}
         for keyword, (attribute, kind) in _KEPT.items():
@@ -190,7 +190,7 @@ class SchemaReader:
                     self.tell(path, f"`{keyword}` is {value!r}, which can't be read")
         if not said.get("description") and isinstance(flat.get("title"), str):
             said["description"] = flat["title"]
-        said |= self._nested(flat, path, place if types in {("object",), ("array",)} else None)
+        said |= self._read_inner(flat, path, place if types in {("object",), ("array",)} else None)
         said |= self._bounds(flat, path, types, place)
         if isinstance(flat.get("pattern"), str):
             whole = whole_pattern(flat["pattern"])
@@ -205,11 +205,11 @@ class SchemaReader:
                 row = KEYWORDS.get(attribute)
                 word = row.word if row else _OF_NESTED.get(attribute, attribute)
                 value = flat.get("anyOf" if word not in flat else word, said[attribute])
-                self.tell(path, f"`{word}` does not fit {' or '.join(types)}: {shown(value)}")
+                self.tell(path, f"`{word}` does not fit {' or '.join(types)}: {brief(value)}")
                 del said[attribute]
-        return self._valued(flat, path, Schema(**said))
+        return self._add_values(flat, path, Schema(**said))
 
-    def _nested(self, flat: Flat, path: str, place: Place | None) -> dict[str, Any]:
+    def _read_inner(self, flat: Flat, path: str, place: Place | None) -> dict[str, Any]:
         """Return what a schema says of its items, its fields, its values and its shapes."""
         said: dict[str, Any] = {}
         if (items := flat.get("items")) is not None and items not in (True, {}):
@@ -221,7 +221,7 @@ class SchemaReader:
         if flat.get("properties") or more is False:
             said["properties"] = self._fields(flat, f"{path}.", place)
             if more is not None and more is not False:
-                self.tell(path, f"other fields are allowed there, and not here: {shown(more)}")
+                self.tell(path, f"other fields are allowed there, and not here: {brief(more)}")
         elif isinstance(more, dict) and more:
             said["values"] = self._shape(more, f"{path}.*", None)
         return said
@@ -238,7 +238,7 @@ class SchemaReader:
         said: dict[str, Any] = {}
         titles, found = [], []
         for branch in flat[keyword]:
-            merged = self._flattener.merged(outer, branch, path)
+            merged = self._flattener.merge(outer, branch, path)
             titles.append(str(merged.pop("title", "")))
             shape = self._shape(merged, path, None)
             if shape.properties is None:
@@ -300,7 +300,7 @@ class SchemaReader:
                 sign, message = _STRICT[word]
                 condition = f"{place.at} {sign} {value}"
             if not condition or not place:
-                self.tell(path, f"`{word} {shown(value)}` is not kept")
+                self.tell(path, f"`{word} {brief(value)}` is not kept")
                 self._lose(path, word, value)
                 continue
             whole = place.condition.replace("{}", condition)
@@ -332,20 +332,20 @@ class SchemaReader:
         if isinstance(examples, list) and (more := examples["example" not in flat :]):
             unread["examples"] = more
         for keyword, value in {**unread, **about}.items():
-            self.tell(path, f"`{keyword}` is not kept: {shown(value)}")
+            self.tell(path, f"`{keyword}` is not kept: {brief(value)}")
             if fold(keyword) in UNSUPPORTED:
                 self._lose(path, keyword, value)
         if flat.get("deprecated") is True:
             self.tell(path, "the source calls it deprecated")
 
     def _lose(self, path: str, keyword: str, value: Any) -> None:
-        text = f"{path} {keyword} {shown(value)[:_MAX_LOST]}".strip()
+        text = f"{path} {keyword} {brief(value)[:_MAX_LOST]}".strip()
         self.lost.append(text.replace("`", "'").replace("<!--", ""))
 
-    def _valued(self, flat: Flat, path: str, shape: Schema) -> Schema:
+    def _add_values(self, flat: Flat, path: str, shape: Schema) -> Schema:
         """Add enum, default and example, each checked against the rest."""
         if isinstance(flat.get("enum"), list):
-            shape = self._listed(flat["enum"], path, shape)
+            shape = self._add_enum(flat["enum"], path, shape)
         examples = flat.get("examples")
         first = examples[0] if isinstance(examples, list) and examples else _ABSENT
         values = {"default": flat.get("default", _ABSENT), "example": flat.get("example", first)}
@@ -354,12 +354,12 @@ class SchemaReader:
             if value is _ABSENT or (value is None and attribute == "default" and not takes_null):
                 continue
             if problems(value, shape):
-                self.tell(path, f"the {attribute} {shown(value)} is outside the schema: left out")
+                self.tell(path, f"the {attribute} {brief(value)} is outside the schema: left out")
             else:
                 shape = replace(shape, **{attribute: value, f"has_{attribute}": True})
         return shape
 
-    def _listed(self, values: list[Any], path: str, shape: Schema) -> Schema:
+    def _add_enum(self, values: list[Any], path: str, shape: Schema) -> Schema:
         """Add an enum; the one of an array that names its items is theirs."""
         items = shape.items or Schema(types=("string",))
         if shape.types == ("array",) and not any(problems(value, items) for value in values):
@@ -367,5 +367,5 @@ class SchemaReader:
             return replace(shape, items=replace(items, enum=tuple(values)))
         kept = [value for value in values if not problems(value, shape)]
         if left := [value for value in values if value not in kept]:
-            self.tell(path, f"the enum's {shown(left)} is outside its own schema: left out")
+            self.tell(path, f"the enum's {brief(left)} is outside its own schema: left out")
         return replace(shape, enum=tuple(kept)) if kept else shape

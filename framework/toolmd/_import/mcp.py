@@ -13,9 +13,9 @@ from toolmd._import.functions import (
     add_function,
     is_function,
     read_json,
-    returned_shape,
+    read_result,
 )
-from toolmd._import.names import shown, tool_name
+from toolmd._import.names import brief, tool_name
 from toolmd._import.policy import Policy, policy_of, restricting
 from toolmd._import.report import ImportReport
 from toolmd._parse.document.front_matter import read_front_matter
@@ -87,7 +87,7 @@ def read_tools(listed: Iterable[Any], server: str = "", around: Any = None) -> I
                 continue
             known = {"implemented_by": str(remote), **_cautious(entry, report), **known}
         own = [*policy[tool_name(entry["name"])], *_unread_policy(entry)]
-        add_function(entry, report, also=_READ, policy=own, change=_flagged(entry), **known)
+        add_function(entry, report, also=_READ, policy=own, change=_flag(entry), **known)
     return report.close()
 
 
@@ -135,23 +135,23 @@ def _known(entry: Mapping[str, Any], report: ImportReport, kept: frozenset[str])
         known["idempotent"] = "yes"
         report.note(name, "", "Idempotent is the server's own hint: retries rely on it")
     for hint in hints.keys() - kept:
-        report.note(name, "", f"the server's hint `{hint}` has no field: {shown(hints[hint])}")
+        report.note(name, "", f"the server's hint `{hint}` has no field: {brief(hints[hint])}")
     if isinstance(hints.get("title"), str):
         if not entry.get("title"):
             known["title"] = " ".join(hints["title"].split())
         elif hints["title"] != entry["title"]:
-            report.note(name, "", f"the hint `title` is not kept: {shown(hints['title'])}")
+            report.note(name, "", f"the hint `title` is not kept: {brief(hints['title'])}")
     meta = entry.get("_meta") or {}
     if not isinstance(meta, Mapping):
-        report.note(name, "", f"`_meta` is not kept: {shown(meta)}")
+        report.note(name, "", f"`_meta` is not kept: {brief(meta)}")
         meta = {}
     for key in meta:
         if key not in {_POLICY, _WRAPPED, "toolmd/version"}:
-            report.note(name, "", f"`_meta` is not kept: {key}: {shown(meta[key])}")
+            report.note(name, "", f"`_meta` is not kept: {key}: {brief(meta[key])}")
     if isinstance(meta.get("toolmd/version"), str):
         known["version"] = meta["toolmd/version"]
     if (output := entry.get("outputSchema")) is not None:
-        known["returns"] = returned_shape(output, name, report, wrapped=meta.get(_WRAPPED) is True)
+        known["returns"] = read_result(output, name, report, wrapped=meta.get(_WRAPPED) is True)
     if isinstance(meta.get(_POLICY), Mapping):
         known |= _policy(meta[_POLICY], name, report)
     return known
@@ -185,7 +185,7 @@ def _policy(policy: Mapping[str, Any], name: str, report: ImportReport) -> dict[
     return known
 
 
-def _flagged(entry: Mapping[str, Any]) -> Callable[[Parameter], Parameter]:
+def _flag(entry: Mapping[str, Any]) -> Callable[[Parameter], Parameter]:
     """Return what marks a parameter Sensitive and Verbatim, as an export's policy has it."""
     meta = entry.get("_meta")
     policy = meta.get(_POLICY) if isinstance(meta, Mapping) else None

@@ -126,10 +126,10 @@ def plain_line(text: str) -> str:
     if heading:
         line = (heading[1] or "").strip()
     line = re.sub(r"^(?:[-*+>|]|\d+[.)])\s+", "", line)
-    return _not_meant(line.replace("<!--", "").replace("-->", ""))
+    return _escape_restriction(line.replace("<!--", "").replace("-->", ""))
 
 
-def _not_meant(line: str) -> str:
+def _escape_restriction(line: str) -> str:
     """Escape the sign after a restriction: its author meant another program."""
     pair = split(Mark(line, 1, 1))
     if pair is None or restriction(pair) is None:
@@ -159,19 +159,19 @@ def prose(text: str) -> str:
         elif _UNDERLINE.fullmatch(line) and lines and lines[-1].strip():
             lines.append("")
         else:
-            lines.append(_not_meant(line.replace("<!--", "").replace("-->", "")))
+            lines.append(_escape_restriction(line.replace("<!--", "").replace("-->", "")))
     if fence:
         lines.append(fence)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(line.rstrip() for line in lines)).strip()
 
 
-def fenced(text: str) -> str:
+def fence_text(text: str) -> str:
     """Return a text as a block of code, which nothing reads."""
     fence = "~" * (max(map(len, re.findall(r"~+", text)), default=0) + 3)
     return f"{fence}\n{text}\n{fence}"
 
 
-def shown(value: Any) -> str:
+def brief(value: Any) -> str:
     """Return a value as JSON on one line, cut where a note has no room for it."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _MOST else f"{text[: _MOST - 1]}…"

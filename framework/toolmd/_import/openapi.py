@@ -7,12 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
-import yaml
-
-from toolmd._import.functions import UnreadableSourceError, add_function, returned_shape
-from toolmd._import.names import distinct, parameter_name, shown, tool_name, words_of
+from toolmd._import.functions import add_function, read_result
+from toolmd._import.names import brief, distinct, parameter_name, tool_name, words_of
+from toolmd._import.openapi_document import (
+    as_list,
+    as_mapping,
+    media_type,
+    parse_document,
+    references_of,
+    server_url,
+    target_of,
+)
 from toolmd._import.report import ImportReport
 from toolmd._types.call_spec import Safety
 from toolmd._types.imported import Imported
@@ -21,14 +28,7 @@ from toolmd._types.schema import Parameter
 from toolmd.config.values import Origin, read_setting
 from toolmd.errors import ConfigError
 
-MAX_BYTES = 32 << 20
-_MOST = 2_000_000
-"""The most values of a document."""
 _SHOWN_SCOPES = 20
-_PLAIN = frozenset(("int32", "int64", "float", "double"))
-"""The formats of numbers, which any number of JSON fits."""
-_SCHEMAS = "#/components/schemas/"
-"""Where a document has its schemas."""
 _BY_QUERY = frozenset(("GET", "HEAD", "DELETE"))
 _OF_THE_CLIENT = frozenset(("accept", "authorization", "content-type"))
 """The headers that OpenAPI does not let a parameter describe."""
@@ -115,7 +115,7 @@ class Operation(NamedTuple):
 
     def fits(self, masks: Sequence[str]) -> bool:
         """Return whether its name, path or tag fits one of these patterns; without any it does."""
-        own = [self.name, self.own_name, self.path, *map(str, _list(self.content.get("tags")))]
+        own = [self.name, self.own_name, self.path, *map(str, as_list(self.content.get("tags")))]
         return not masks or any(fnmatchcase(one, mask) for one in own for mask in masks)
 
 
@@ -142,8 +142,8 @@ def read_service(
         UnreadableSourceError: The text is not a document of OpenAPI 3.
     """
     report = ImportReport()
-    document = _document(text, report)
-    title = str(_mapping(document.get("info")).get("title") or "service")
+    document = parse_document(text, report)
+    title = str(as_mapping(document.get("info")).get("title") or "service")
     name = "_".join(words_of(named or title))[:64].strip("_") or "service"
     report.note("", "", "no category or result policy in OpenAPI: `general`, version 1.0.0")
     reader = _Reader(document, report)
@@ -158,114 +158,13 @@ def read_service(
     return report.close(), reader.tables if report.drafts else ()
 
 
-def definitions_of(text: str) -> Mapping[str, str]:
-    """Return each operation of a document by `METHOD /path`, with all that it refers to.
-
-    The operations are canonical JSON of what the document says, whatever an import makes of it.
-    Raises UnreadableSourceError.
-    """
-    document = _mapping(_parsed(text))
-    found: dict[str, str] = {}
-    for path, item in _mapping(document.get("paths")).items():
-        for method, operation in _mapping(item).items():
-            if str(method).upper() in METHODS:
-                shared = {key: item[key] for key in ("parameters", "servers") if key in item}
-                meant = {"operation": operation, "path": shared,
-                         "security": document.get("security")}  # fmt: skip
-                meant["references"] = _referred(document, meant)
-                text = json.dumps(meant, sort_keys=True, ensure_ascii=False, default=str)
-                found[f"{str(method).upper()} {path}"] = text
-    return found
-
-
-class _Loader(yaml.SafeLoader):
-    """Reads YAML without dates, and keys as text: a status is `200`."""
-
-    yaml_implicit_resolvers = {  # noqa: RUF012 - as the class above has it
-        sign: [one for one in kinds if one[0] != "tag:yaml.org,2002:timestamp"]
-        for sign, kinds in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-
-def _parsed(text: str) -> Any:
-    if len(text) > MAX_BYTES:
-        raise UnreadableSourceError(f"over {MAX_BYTES >> 20} MiB: pass only the operations")
-    try:
-        # JSON is YAML, but for the rare tab.
-        if text.lstrip("\ufeff \n\r\t").startswith("{"):
-            return json.loads(text)
-        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe one
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        raise UnreadableSourceError(f"neither JSON nor YAML: {error}") from None
-
-
-def _document(text: str, report: ImportReport) -> dict[str, Any]:
-    document = _parsed(text)
-    version = document.get("openapi") if isinstance(document, dict) else None
-    if not isinstance(version, str) or not version.startswith("3."):
-        raise UnreadableSourceError("no document of OpenAPI 3: its first key is `openapi: 3.…`")
-    dropped = Counter[str]()
-    try:
-        made: dict[str, Any] = _modern(document, [_MOST], dropped)
-    except RecursionError:
-        raise UnreadableSourceError("the document nests too deep") from None
-    for what, times in dropped.items():
-        report.note("", "", f"not kept, {times} times: {what}")
-    return made
-
-
-def _modern(value: Any, left: list[int], dropped: Counter[str]) -> Any:
-    """Return a document with text keys, and with the bounds of 3.0 as JSON Schema has them."""
-    left[0] -= 1
-    if left[0] < 0:
-        # Anchors of YAML may repeat a part without end.
-        raise UnreadableSourceError(f"the document has more than {_MOST:,} values")
-    if isinstance(value, list):
-        return [_modern(one, left, dropped) for one in value]
-    if not isinstance(value, dict):
-        return value
-    made = {str(key): _modern(one, left, dropped) for key, one in value.items()}
-    if isinstance(reference := made.get("$ref"), str):
-        # Each tool's schema has the document's schemas where JSON Schema has them.
-        made["$ref"] = reference.replace(_SCHEMAS, "#/$defs/", 1)
-    if isinstance(kind := made.get("type"), str | list):
-        # The shape of XML, and the size of a number in memory, say nothing about JSON.
-        if isinstance(made.get("xml"), dict):
-            del made["xml"]
-            dropped["`xml`"] += 1
-        said = made.get("format")
-        if isinstance(said, str) and said in _PLAIN and kind != "string":
-            del made["format"]
-            dropped[f"`format` {said}"] += 1
-    for strict, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if made.get(strict) is True and bound in made:
-            made[strict] = made.pop(bound)
-        elif made.get(strict) is False:
-            del made[strict]
-    return made
-
-
-def _url(servers: list[Any], source: str) -> tuple[str, bool]:
-    """Return the URL of the first server, and whether a table can have it."""
-    first = _mapping(servers[0]) if servers else {}
-    url = str(first.get("url") or "/")
-    for name, one in _mapping(first.get("variables")).items():
-        if isinstance(one, Mapping):
-            url = url.replace("{" + name + "}", str(one.get("default", "")))
-    if source.startswith(("http://", "https://")):
-        url = urljoin(source, url)
-    parts = urlsplit(url)
-    is_url = parts.scheme in {"http", "https"} and bool(parts.hostname)
-    return url.rstrip("/"), is_url and not set(url) & set("?#{}@")
-
-
 class _Reader:
     """Reads the operations of one document."""
 
     def __init__(self, document: Mapping[str, Any], report: ImportReport) -> None:
-        components = _mapping(document.get("components"))
-        self._schemas = _mapping(components.get("schemas"))
-        self._schemes = _mapping(components.get("securitySchemes"))
+        components = as_mapping(document.get("components"))
+        self._schemas = as_mapping(components.get("schemas"))
+        self._schemes = as_mapping(components.get("securitySchemes"))
         self._document = {**document, "$defs": self._schemas}
         self._report = report
         self.policy: list[tuple[str, Any]] = []
@@ -276,7 +175,7 @@ class _Reader:
     def beside(self) -> dict[str, Any]:
         """Return what the document says beside its operations, and no draft has."""
         document = self._document
-        servers, info = _list(document.get("servers")), _mapping(document.get("info"))
+        servers, info = as_list(document.get("servers")), as_mapping(document.get("info"))
         odd = [
             one for one in servers if isinstance(one, dict) and one.keys() - {"url", "variables"}
         ]
@@ -285,7 +184,7 @@ class _Reader:
             "info": {key: one for key, one in info.items() if key not in {"title", "version"}},
             "servers": odd,
             "securitySchemes": [one for one in self._schemes.values()
-                                if "description" in _mapping(one)],
+                                if "description" in as_mapping(one)],
         }  # fmt: skip
         return {key: one for key, one in told.items() if one}
 
@@ -295,8 +194,8 @@ class _Reader:
         All are named before some are chosen, so that a name does not depend on the choice.
         """
         every = []
-        for path, shared in _mapping(self._document.get("paths")).items():
-            item = self._resolved(shared)
+        for path, shared in as_mapping(self._document.get("paths")).items():
+            item = self._resolve(shared)
             for method, content in item.items():
                 if method.upper() in METHODS and isinstance(content, Mapping):
                     one = Operation("", method.upper(), path, content, item)
@@ -328,7 +227,7 @@ class _Reader:
         operation with a server of its own has a service of its own.
         """
         urls = self._urls(source, found)
-        offered = [(one.name, self._offered(one.content)) for one in found if one.name in urls]
+        offered = [(one.name, self._ways_of(one.content)) for one in found if one.name in urls]
         used = Counter(way for _, ways in offered for way in ways)
         chosen: dict[str, tuple[str, ...]] = {}
         scopes: dict[tuple[str, ...], dict[str, None]] = {}
@@ -359,8 +258,8 @@ class _Reader:
 
     def _urls(self, source: str, found: Sequence[Operation]) -> dict[str, str]:
         """Return the server of each operation by its name; reject one whose own can't be called."""
-        servers = _list(self._document.get("servers"))
-        common, fits = _url(servers, source)
+        servers = as_list(self._document.get("servers"))
+        common, fits = server_url(servers, source)
         if not fits:
             said = f"the server is {common!r}: write the url of the service in the settings"
             self._report.note("", "", said)
@@ -370,8 +269,8 @@ class _Reader:
             self._report.note("", "", said)
         urls = {}
         for one in found:
-            own = _list(one.content.get("servers")) or _list(one.item.get("servers"))
-            url, fits = _url(own, source) if own else (common, True)
+            own = as_list(one.content.get("servers")) or as_list(one.item.get("servers"))
+            url, fits = server_url(own, source) if own else (common, True)
             if not fits:
                 why = f"its own server is {url!r}, which has no address without the document's"
                 self._report.reject(one.name, why)
@@ -381,11 +280,11 @@ class _Reader:
             urls[one.name] = url
         return urls
 
-    def _offered(self, operation: Mapping[str, Any]) -> dict[tuple[str, ...], list[str]]:
+    def _ways_of(self, operation: Mapping[str, Any]) -> dict[tuple[str, ...], list[str]]:
         """Return the scopes of each way that an operation accepts, a set of schemes."""
-        listed = _list(operation.get("security", self._document.get("security")))
+        listed = as_list(operation.get("security", self._document.get("security")))
         return {
-            tuple(sorted(one)): [str(scope) for scopes in one.values() for scope in _list(scopes)]
+            tuple(sorted(one)): [str(scope) for scopes in one.values() for scope in as_list(scopes)]
             for one in listed if isinstance(one, Mapping)
         }  # fmt: skip
 
@@ -394,7 +293,7 @@ class _Reader:
         found = []
         for scheme in way:
             variable = f"{name}_{'_'.join(words_of(scheme))}".upper()
-            found.append(_credential(self._resolved(self._schemes.get(scheme)), variable))
+            found.append(_credential(self._resolve(self._schemes.get(scheme)), variable))
         whole = tuple(one for one in found if one is not None)
         at = {(one["type"], one["name"].lower()) if "name" in one else ("header", "authorization")
               for one in whole}  # fmt: skip
@@ -416,12 +315,14 @@ class _Reader:
         if operation.get("deprecated") is True:
             self._report.note(name, "", "the document calls it deprecated")
         others = [
-            f"{status} {self._resolved(answer).get('description', '')}".strip()
-            for status, answer in _mapping(operation.get("responses")).items()
+            f"{status} {self._resolve(answer).get('description', '')}".strip()
+            for status, answer in as_mapping(operation.get("responses")).items()
         ]
         left = {key: operation[key] for key in operation if key not in _OF_AN_OPERATION}
         left |= {f"path's {key}": one for key, one in one.item.items() if key not in _OF_A_PATH}
-        scopes = [way for way in _list(operation.get("security")) if any(_mapping(way).values())]
+        scopes = [
+            way for way in as_list(operation.get("security")) if any(as_mapping(way).values())
+        ]
         left |= {key: said for key, said in (("responses", others), ("security", scopes)) if said}
         policy = [*self.policy, *self._report.note_unread(name, left)]
         arguments = _Arguments(one, self._report)
@@ -431,11 +332,11 @@ class _Reader:
         entry = {
             "name": name,
             "description": "\n\n".join(filter(None, texts)),
-            "parameters": {**arguments.schema, "$defs": self._used(arguments.fields)},
+            "parameters": {**arguments.schema, "$defs": self._schemas_of(arguments.fields)},
         }
         known: dict[str, Any] = {
             "implemented_by": where,
-            "tags": tuple(map(str, _list(operation.get("tags")))),
+            "tags": tuple(map(str, as_list(operation.get("tags")))),
             "read_only": method in {"GET", "HEAD"},
             "idempotent": "yes" if method in {"PUT", "DELETE"} else "no",
         }
@@ -443,19 +344,19 @@ class _Reader:
             self._report.note(name, "", "DELETE: Requires Confirmation was proposed")
             known["safety"] = Safety(requires_confirmation=True)
         if (result := self._result(operation)) is not None:
-            known["returns"] = returned_shape(result, name, self._report, wrapped=False)
-        add_function(entry, self._report, policy=policy, change=arguments.sent, **known)
+            known["returns"] = read_result(result, name, self._report, wrapped=False)
+        add_function(entry, self._report, policy=policy, change=arguments.place_of, **known)
 
     def _listed(self, one: Operation, service: Service, arguments: "_Arguments") -> bool:
         """Add the listed parameters; return whether each can be sent."""
         name = one.name
-        every = (*_list(one.item.get("parameters")), *_list(one.content.get("parameters")))
+        every = (*as_list(one.item.get("parameters")), *as_list(one.content.get("parameters")))
         listed = {(str(own.get("in")), str(own.get("name"))): own
-                  for own in map(self._resolved, every)}  # fmt: skip
+                  for own in map(self._resolve, every)}  # fmt: skip
         for (place, own), parameter in listed.items():
             for key, said in parameter.items():
                 if key not in _OF_A_PARAMETER:
-                    self._report.note(name, own, f"`{key}` is not kept: {shown(said)}")
+                    self._report.note(name, own, f"`{key}` is not kept: {brief(said)}")
             if place not in {"path", "query", "header", "cookie"}:
                 self._report.reject(name, f"`{own}` is sent in {place!r}, which is unknown")
                 return False
@@ -468,7 +369,7 @@ class _Reader:
             if style is None:
                 return False
             holder = parameter["content"]["application/json"] if style == "json" else parameter
-            schema = dict(_mapping(_mapping(holder).get("schema")))
+            schema = dict(as_mapping(as_mapping(holder).get("schema")))
             if style == "fields":
                 self._apart(name, own, place, schema, arguments, needed=needed)
                 continue
@@ -481,10 +382,10 @@ class _Reader:
         self, name: str, own: str, place: str, schema: Any, arguments: "_Arguments", *, needed: bool
     ) -> None:
         """Add each field of an object as an argument of its own."""
-        inner = self._resolved(schema)
+        inner = self._resolve(schema)
         self._note_whole(name, own, inner)
-        for field, said in _mapping(inner.get("properties")).items():
-            within = needed and field in _list(inner.get("required"))
+        for field, said in as_mapping(inner.get("properties")).items():
+            within = needed and field in as_list(inner.get("required"))
             arguments.put(field, place, said, needed=within)
 
     def _style(self, name: str, parameter: Mapping[str, Any]) -> str | None:
@@ -494,19 +395,19 @@ class _Reader:
         """
         place, own = parameter["in"], parameter["name"]
         if "content" in parameter:
-            if place == "query" and "application/json" in _mapping(parameter["content"]):
+            if place == "query" and "application/json" in as_mapping(parameter["content"]):
                 return "json"
             self._report.reject(name, f"`{own}` is sent as {', '.join(parameter['content'])}")
             return None
         usual = "form" if place in {"query", "cookie"} else "simple"
         style = parameter.get("style", usual)
-        schema = self._resolved(parameter.get("schema"))
+        schema = self._resolve(parameter.get("schema"))
         types = schema.get("type")
         is_array = "items" in schema or types == "array"
         is_object = "properties" in schema or types == "object"
         if style == "deepObject" and place == "query":
             return "brackets"
-        items = self._resolved(schema.get("items"))
+        items = self._resolve(schema.get("items"))
         if is_array and ("properties" in items or items.get("type") == "object"):
             self._report.reject(name, f"`{own}` is an array of objects, which {style!r} can't hold")
             return None
@@ -523,12 +424,12 @@ class _Reader:
 
     def _body(self, one: Operation, arguments: "_Arguments") -> bool:
         """Add the arguments of the body; return whether it can be sent."""
-        name, body = one.name, self._resolved(one.content.get("requestBody"))
-        content = _mapping(body.get("content"))
+        name, body = one.name, self._resolve(one.content.get("requestBody"))
+        content = as_mapping(body.get("content"))
         if not content:
             return True
         needed = body.get("required") is True
-        kinds = {one: _media_type(one) for one in content}
+        kinds = {one: media_type(one) for one in content}
         order = ["application/json", *(k for k in kinds.values() if k.endswith("+json")), _FORM]
         fitting = [k for own in order for k, bare in kinds.items() if bare == own]
         kind = fitting[0] if fitting else None
@@ -541,17 +442,17 @@ class _Reader:
             return True
         if len(content) > 1:
             self._report.note(name, "", f"of the body's kinds {kind} is sent")
-        schema = _mapping(_mapping(content[kind]).get("schema"))
-        inner = self._resolved(schema)
+        schema = as_mapping(as_mapping(content[kind]).get("schema"))
+        inner = self._resolve(schema)
         if kinds[kind] == _FORM:
-            return self._form(name, inner, _mapping(content[kind]), arguments, needed=needed)
+            return self._form(name, inner, as_mapping(content[kind]), arguments, needed=needed)
         style = "" if kinds[kind] == "application/json" else "".join(kind.split()).lower()
         plain = "properties" in inner and not {"allOf", "oneOf", "anyOf"} & set(inner)
         if plain and inner.get("additionalProperties", False) in (False, True):
             self._note_whole(name, "", inner)
             for own, field in inner["properties"].items():
-                if _mapping(field).get("readOnly") is not True:
-                    within = needed and own in _list(inner.get("required"))
+                if as_mapping(field).get("readOnly") is not True:
+                    within = needed and own in as_list(inner.get("required"))
                     arguments.put(own, "body", field, needed=within, style=style)
             return True
         arguments.put("body", "whole body", schema, needed=needed, style=style)
@@ -567,13 +468,13 @@ class _Reader:
             return False
         self._note_whole(name, "", inner)
         for own, field in inner["properties"].items():
-            if _mapping(field).get("readOnly") is True:
+            if as_mapping(field).get("readOnly") is True:
                 continue
-            within = needed and own in _list(inner.get("required"))
-            encoding = _mapping(_mapping(media.get("encoding")).get(own))
+            within = needed and own in as_list(inner.get("required"))
+            encoding = as_mapping(as_mapping(media.get("encoding")).get(own))
             told = {key: encoding[key] for key in ("style", "explode") if key in encoding}
             style = self._style(name, {"in": "query", "name": own, "schema": field, **told})
-            if "style" not in told and _media_type(encoding.get("contentType")).endswith("json"):
+            if "style" not in told and media_type(encoding.get("contentType")).endswith("json"):
                 style = "json"
             if style is None:
                 return False
@@ -587,37 +488,37 @@ class _Reader:
         """Note what a schema says of an object whose fields are arguments of their own."""
         for key, one in schema.items():
             if key not in {"type", "properties", "required", "additionalProperties"}:
-                self._report.note(name, own, f"`{key}` is not kept: {shown(one)}")
+                self._report.note(name, own, f"`{key}` is not kept: {brief(one)}")
             elif key == "additionalProperties" and isinstance(one, Mapping):
-                self._report.note(name, own, f"other fields are not kept: {shown(one)}")
+                self._report.note(name, own, f"other fields are not kept: {brief(one)}")
 
     def _result(self, operation: Mapping[str, Any]) -> dict[str, Any] | None:
-        for status, response in _mapping(operation.get("responses")).items():
+        for status, response in as_mapping(operation.get("responses")).items():
             if not status.startswith("2"):
                 continue
-            answer = self._resolved(response)
-            for kind, media in _mapping(answer.get("content")).items():
-                if _media_type(kind).endswith("json") and isinstance(
-                    _mapping(media).get("schema"), Mapping
+            answer = self._resolve(response)
+            for kind, media in as_mapping(answer.get("content")).items():
+                if media_type(kind).endswith("json") and isinstance(
+                    as_mapping(media).get("schema"), Mapping
                 ):
                     said = {"description": str(answer.get("description") or "The answer")}
-                    return {**said, **media["schema"], "$defs": self._used(media["schema"])}
+                    return {**said, **media["schema"], "$defs": self._schemas_of(media["schema"])}
         return None
 
-    def _used(self, value: Any) -> dict[str, Any]:
+    def _schemas_of(self, value: Any) -> dict[str, Any]:
         """Return the document's schemas that a schema refers to, directly or not."""
         names = [reference.removeprefix("#/$defs/").partition("/")[0]
-                 for reference in _referred(self._document, value)]  # fmt: skip
+                 for reference in references_of(self._document, value)]  # fmt: skip
         names = [name.replace("~1", "/").replace("~0", "~") for name in names]
         return {name: self._schemas[name] for name in names if name in self._schemas}
 
-    def _resolved(self, value: Any) -> Mapping[str, Any]:
+    def _resolve(self, value: Any) -> Mapping[str, Any]:
         """Follow local references; an unknown one is an empty object, which is noted."""
         for _ in range(32):
-            one = _mapping(value)
+            one = as_mapping(value)
             if not isinstance(reference := one.get("$ref"), str):
                 return one
-            if (value := _target(self._document, reference)) is None:
+            if (value := target_of(self._document, reference)) is None:
                 where = "nowhere" if reference.startswith("#/") else "out of the document"
                 self._report.note("", "", f"the reference {reference!r} leads {where}")
         return {}
@@ -651,11 +552,11 @@ class _Arguments:
         self._places[name] = None if by_itself else " ".join(filter(None, said))
         if name != own:
             self._report.note(self._name, name, f"called {own!r} in the document")
-        self.fields[name] = _mapping(schema)
+        self.fields[name] = as_mapping(schema)
         if needed:
             self._required.append(name)
 
-    def sent(self, one: Parameter) -> Parameter:
+    def place_of(self, one: Parameter) -> Parameter:
         """Return a parameter with the place where it is sent."""
         return replace(one, shape=replace(one.shape, sent_in=self._places.get(one.name)))
 
@@ -670,41 +571,3 @@ def _credential(scheme: Mapping[str, Any], variable: str) -> dict[str, str] | No
     if kind == "apiKey" and place in {"header", "query", "cookie"}:
         return {"type": place, "name": str(scheme.get("name")), "value": f"${variable}"}
     return None
-
-
-def _target(document: Mapping[str, Any], reference: str) -> Any:
-    """Return what a reference leads to within a document; None for nothing."""
-    value: Any = document if reference.startswith("#/") else None
-    for part in reference[2:].split("/"):
-        value = _mapping(value).get(part.replace("~1", "/").replace("~0", "~"))
-    return value
-
-
-def _referred(document: Mapping[str, Any], value: Any) -> dict[str, Any]:
-    """Return what a value refers to within a document, directly or not, by reference."""
-    found: dict[str, Any] = {}
-    left = [value]
-    while left:
-        one = left.pop()
-        if isinstance(one, list):
-            left += one
-        elif isinstance(one, dict):
-            left += one.values()
-            reference = one.get("$ref")
-            if isinstance(reference, str) and reference not in found:
-                found[reference] = _target(document, reference)
-                left.append(found[reference])
-    return found
-
-
-def _media_type(text: Any) -> str:
-    """Return a media type without its parameters, in lower case."""
-    return str(text).partition(";")[0].strip().lower()
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolmd._import.functions import add_function, returned_shape
+from toolmd._import.functions import add_function, read_result
 from toolmd._import.report import ImportReport
 from toolmd._types.imported import Imported
 from toolmd.errors import NotFoundError
@@ -85,7 +85,7 @@ def _add(function: Mapping[str, Any], module: str, report: ImportReport) -> None
         return
     for path, text in function["notes"]:
         report.note(name, path, text, line)
-    description, described, returned = _documented(function["doc"], name, report)
+    description, described, returned = _read_docstring(function["doc"], name, report)
     fields = function["parameters"]["properties"]
     for parameter, text in described.items():
         if parameter in fields:
@@ -96,13 +96,13 @@ def _add(function: Mapping[str, Any], module: str, report: ImportReport) -> None
     schema = function["returns"]
     if schema is not None or returned:
         schema = {**(schema or {}), **({"description": returned} if returned else {})}
-        known["returns"] = returned_shape(schema, name, report, wrapped=False)
+        known["returns"] = read_result(schema, name, report, wrapped=False)
     entry = {"name": name, "description": description, "parameters": function["parameters"]}
     doubts = [("", text) for text in function["doubts"]]
     add_function(entry, report, line=line, policy=doubts, **known)
 
 
-def _documented(doc: str, name: str, report: ImportReport) -> tuple[str, dict[str, str], str]:
+def _read_docstring(doc: str, name: str, report: ImportReport) -> tuple[str, dict[str, str], str]:
     """Return the description, those of the parameters, and that of the result.
 
     A section of a docstring that is read stands nowhere else; all others are the description.

@@ -61,7 +61,7 @@ def adapter_of(hint: Any) -> TypeAdapter[Any] | None:
     return adapter
 
 
-def narrowed(hint: Any) -> tuple[TypeAdapter[Any] | None, list[Any]]:
+def narrow(hint: Any) -> tuple[TypeAdapter[Any] | None, list[Any]]:
     """Return a validator for those choices of a union that have a schema, and the other choices.
 
     The validator is None where only None has a schema.
@@ -108,14 +108,14 @@ def unlike(schema: Any) -> Iterator[str]:
             yield from unlike(value)
 
 
-def untitled(schema: Any) -> Any:
+def remove_titles(schema: Any) -> Any:
     """Return a schema without titles, which pydantic makes of names."""
     if isinstance(schema, list):
-        return [untitled(one) for one in schema]
+        return [remove_titles(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     return {
-        key: value if key in _VALUES else untitled(value)
+        key: value if key in _VALUES else remove_titles(value)
         for key, value in schema.items()
         if key != "title" or not isinstance(value, str)
     }
@@ -137,16 +137,16 @@ def main() -> None:
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answer:
         # What the module prints must not get between the JSON.
         os.dup2(2, 1)
-        module = _imported(source)
+        module = _import(source)
         said = {
             "file": getattr(module, "__file__", None),
             "module": module.__name__,
-            "functions": [_described(name, one) for name, one in _found(module, names)],
+            "functions": [_describe(name, one) for name, one in _find_functions(module, names)],
         }
         json.dump(said, answer)
 
 
-def _imported(source: str) -> ModuleType:
+def _import(source: str) -> ModuleType:
     if not source.endswith(".py"):
         sys.path.insert(0, str(Path.cwd()))
         return importlib.import_module(source)
@@ -159,7 +159,7 @@ def _imported(source: str) -> ModuleType:
     return importlib.import_module(".".join(parts))
 
 
-def _found(module: ModuleType, names: list[str]) -> Iterator[tuple[str, Any]]:
+def _find_functions(module: ModuleType, names: list[str]) -> Iterator[tuple[str, Any]]:
     if names:
         yield from ((name, getattr(module, name, None)) for name in names)
         return
@@ -181,7 +181,7 @@ def _is_within(module: ModuleType, function: Callable[..., Any]) -> bool:
     return f"{function.__module__}.".startswith(f"{module.__name__}.")
 
 
-def _described(name: str, value: Any) -> dict[str, Any]:
+def _describe(name: str, value: Any) -> dict[str, Any]:
     if not inspect.isfunction(value):
         inner = any(inspect.isfunction(getattr(value, title, None)) for title in _TITLES)
         other = f"a {type(value).__name__}: keep the plain function under a name of its own"
@@ -232,7 +232,7 @@ class _Reader:
                 continue
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 raise ValueError(f"`{name}` is positional only: tools are called by name")
-            hint, default, described = self._typed(name, parameter)
+            hint, default, described = self._read_type(name, parameter)
             if hint is Any and default is None:
                 self._doubt(name, "it has no type, and None as its default")
             adapter = self._adapter(name, hint, provided=parameter.kind is parameter.KEYWORD_ONLY)
@@ -254,7 +254,7 @@ class _Reader:
             if name in absent:
                 own = without_null(own) or own  # An absent one is None in the function.
             fields[name] = {**own, **more[name]}
-        return untitled({
+        return remove_titles({
             "type": "object", "properties": fields, "required": required,
             "additionalProperties": False, "$defs": shared.get("$defs", {}),
         })  # fmt: skip
@@ -267,12 +267,12 @@ class _Reader:
         if hint is Any or hint is type(None):
             return None
         try:
-            return untitled(TypeAdapter(hint).json_schema(mode="serialization"))
+            return remove_titles(TypeAdapter(hint).json_schema(mode="serialization"))
         except Exception:  # noqa: BLE001 - a type that has no JSON
             self.notes.append(("returns", f"the type {name_of(hint)} has no schema: any value"))
             return None
 
-    def _typed(self, name: str, parameter: inspect.Parameter) -> tuple[Any, Any, str]:
+    def _read_type(self, name: str, parameter: inspect.Parameter) -> tuple[Any, Any, str]:
         """Return the type, the default and the description of a parameter."""
         hint = self._hints.get(name, Any)
         if hint is Any:
@@ -296,7 +296,7 @@ class _Reader:
             self.notes.append((name, f"{name_of(hint)} is provided by the host: left out"))
             return None
         if adapter is None:
-            adapter, lacks = narrowed(hint)
+            adapter, lacks = narrow(hint)
             if adapter is None:
                 self._doubt(name, f"its type, {name_of(hint)}, has no schema")
                 return TypeAdapter(Any)

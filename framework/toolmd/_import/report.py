@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolmd._import.names import one_line, plain_line, prose, shown, title_of
+from toolmd._import.names import brief, one_line, plain_line, prose, title_of
 from toolmd._import.policy import restricting, write_policy
 from toolmd._parse import format_text, parse_skill, parse_tool, tool_text
 from toolmd._parse.fields.table import section_of
@@ -29,17 +29,17 @@ def differences(one: Any, two: Any, path: str = "") -> Iterator[tuple[str, str]]
     """
     if not (isinstance(one, Mapping) and isinstance(two, Mapping)):
         if one != two:
-            yield path, f"{shown(one)} became {shown(two)}"
+            yield path, f"{brief(one)} became {brief(two)}"
         return
     for keyword in dict.fromkeys([*one, *two]):
         if keyword not in two:
-            yield path, f"`{keyword}` is not kept: {shown(one[keyword])}"
+            yield path, f"`{keyword}` is not kept: {brief(one[keyword])}"
         elif keyword not in one:
-            yield path, f"`{keyword}` is new: {shown(two[keyword])}"
+            yield path, f"`{keyword}` is new: {brief(two[keyword])}"
         elif keyword in _BELOW:
             yield from _below(keyword, one[keyword], two[keyword], path)
         elif json.dumps(one[keyword]) != json.dumps(two[keyword]):
-            yield path, f"`{keyword}` {shown(one[keyword])} became {shown(two[keyword])}"
+            yield path, f"`{keyword}` {brief(one[keyword])} became {brief(two[keyword])}"
 
 
 def _below(keyword: str, one: Any, two: Any, path: str) -> Iterator[tuple[str, str]]:
@@ -49,24 +49,24 @@ def _below(keyword: str, one: Any, two: Any, path: str) -> Iterator[tuple[str, s
             if name in one and name in two:
                 yield from differences(one[name], two[name], below)
             else:
-                yield below, f"is not kept: {shown(one[name])}" if name in one else "is new"
+                yield below, f"is not kept: {brief(one[name])}" if name in one else "is new"
     elif keyword == "oneOf" and len(one) == len(two):
         for left, right in zip(one, two, strict=True):
             yield from differences(left, right, path)
     elif keyword == "oneOf":
-        yield path, f"{len(one)} shapes became {len(two)}: {shown(one)}"
+        yield path, f"{len(one)} shapes became {len(two)}: {brief(one)}"
     else:
         yield from differences(one, two, f"{path}{'[]' if keyword == 'items' else '.*'}")
 
 
-def finished_tool(
+def write_tool(
     spec: ToolSpec,
 ) -> tuple[Draft | None, list[tuple[str, str]], tuple[Diagnostic, ...]]:
     """Return a tool's draft, what changed in writing with its path, and the diagnostics.
 
     The draft is None where reading the text finds an error.
     """
-    spec = _escaped(spec)
+    spec = _escape(spec)
     path = f"{spec.name.replace('_', '-')}.tool.md"
     text = tool_text(spec)
     read, found = parse_tool(text, path)
@@ -77,10 +77,10 @@ def finished_tool(
     if read is None:
         return None, [], found
     draft = Draft("tool", spec.name, format_text(text, path) or text)
-    return draft, _changed(spec, read), found
+    return draft, _differences_of(spec, read), found
 
 
-def finished_skill(
+def write_skill(
     name: str, candidates: Iterable[str]
 ) -> tuple[Draft | None, tuple[Diagnostic, ...]]:
     """Return the first text that reads as a skill without an error, made canonical."""
@@ -99,7 +99,7 @@ def known_title(kind: str, title: str) -> str:
     return f"{title} notes" if known else title
 
 
-def _escaped(spec: ToolSpec) -> ToolSpec:
+def _escape(spec: ToolSpec) -> ToolSpec:
     """Return the tool with prose that cannot be read as headings, bullets or restrictions."""
     title = plain_line(spec.title) or title_of(spec.name)
     update: dict[str, Any] = {
@@ -123,7 +123,7 @@ def _escaped(spec: ToolSpec) -> ToolSpec:
     return spec.model_copy(update=update)
 
 
-def _changed(spec: ToolSpec, read: ToolSpec) -> list[tuple[str, str]]:
+def _differences_of(spec: ToolSpec, read: ToolSpec) -> list[tuple[str, str]]:
     """Return the path and a description of what the text says otherwise than the source."""
     return [*differences(_flat(spec).input_schema, _flat(read).input_schema)]
 
@@ -170,7 +170,7 @@ def fitting(spec: ToolSpec) -> tuple[ToolSpec, list[str]]:
     def fitted(what: str, shape: Schema, tool_with: Callable[[Schema], ToolSpec]) -> Schema:
         if not (reasons := _faults(tool_with(shape))):
             return shape
-        fits = (one for one in _reduced(shape) if not _faults(tool_with(one)))
+        fits = (one for one in _reduce(shape) if not _faults(tool_with(one)))
         kept = next(fits, Schema())
         told = differences(shape.json_schema, kept.json_schema, what)
         reasons += [f"{at} {change}" for at, change in told]
@@ -195,11 +195,11 @@ def fitting(spec: ToolSpec) -> tuple[ToolSpec, list[str]]:
 
 def _faults(spec: ToolSpec) -> list[str]:
     """Return the errors of a tool's draft."""
-    draft, _, found = finished_tool(spec)
+    draft, _, found = write_tool(spec)
     return [] if draft else [d.message for d in found if d.severity is Severity.ERROR]
 
 
-def _reduced(shape: Schema) -> Iterator[Schema]:
+def _reduce(shape: Schema) -> Iterator[Schema]:
     """Yield the shape with ever less."""
     yield from (_without(shape, names) for names in _STEPS)
     yield Schema(shape.types, shape.description, sensitive=shape.sensitive)
@@ -268,17 +268,17 @@ class ImportReport:
         """
         if self._is_taken(spec.name, "tool", line):
             return
-        draft, changed, found = finished_tool(spec)
+        draft, changed, found = write_tool(spec)
         if any(one.code == Code.FILE_TOO_LARGE for one in found):
             returns = Schema(types=spec.returns.types, description=spec.returns.description)
             bare = spec.model_copy(update={"returns": returns})
-            draft, changed, found = finished_tool(bare)
+            draft, changed, found = write_tool(bare)
             if draft is not None:
                 self.note(spec.name, "", "the fields of its result are left out: too many", line)
         lost: list[str] = []
         if draft is None:
             spec, lost = fitting(spec)
-            draft, changed, _ = finished_tool(spec) if lost else (None, [], ())
+            draft, changed, _ = write_tool(spec) if lost else (None, [], ())
         if draft is None:
             self._reject_invalid(spec.name, found, line)
             return
@@ -298,7 +298,7 @@ class ImportReport:
         """
         if self._is_taken(name, "skill", 0):
             return False
-        draft, found = finished_skill(name, candidates)
+        draft, found = write_skill(name, candidates)
         if draft is None:
             self._reject_invalid(name, found, 0)
             return False
@@ -341,7 +341,7 @@ class ImportReport:
         for key, value in unread.items():
             policy += (found := list(restricting({key: value})))
             if value is not None and found != [(key, value)]:
-                self.note(name, "", f"`{key}` is not kept: {shown(value)}", line)
+                self.note(name, "", f"`{key}` is not kept: {brief(value)}", line)
         return policy
 
     def _is_taken(self, name: str, kind: str, line: int) -> bool:

@@ -99,7 +99,7 @@ class _Answer:
             self.report.reject("", "an entry of the model's answer is no tool")
             return
         name = tool["name"]
-        quote = self._quoted(tool, name)
+        quote = self._quote(tool, name)
         if not quote:
             self.report.reject(name, "the text has no such quotation with this name")
             return
@@ -108,7 +108,7 @@ class _Answer:
         required = []
         for one in _entries(tool, "parameters"):
             own = str(one.get("name") or "")
-            said = self._quoted(one, own) if parameter_name(own) == own else ""
+            said = self._quote(one, own) if parameter_name(own) == own else ""
             if not said:
                 self._drop(name, own, "the text has no such quotation with this name")
                 continue
@@ -143,13 +143,13 @@ class _Answer:
         """Yield each restriction that the text holds; `check` reads its key and its value."""
         for one in _entries(said, "restrictions"):
             key, value = str(one.get("key") or ""), one.get("value")
-            quote = self._quoted(one, "")
+            quote = self._quote(one, "")
             if not quote or not (isinstance(value, bool) or _holds(value, quote)):
                 self._drop(tool, key, "the text has no such quotation with this value")
             else:
                 yield key, value
 
-    def _quoted(self, said: Mapping[str, Any], name: str) -> str:
+    def _quote(self, said: Mapping[str, Any], name: str) -> str:
         """Return a quotation that the text has, and that has the name; else an empty text."""
         quote = _plain(str(said.get("quote") or ""))
         words = [re.escape(word) for word in re.split(r"[_-]+", name) if word]

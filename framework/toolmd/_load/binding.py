@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from toolmd._load.files import File, shown_path, whole_file
+from toolmd._load.files import File, path_in_project, whole_file
 from toolmd._load.folders import PLUGIN, Group
 from toolmd._load.implementation import (
     Find,
@@ -21,7 +21,7 @@ from toolmd._load.implementation import (
     from_plugins,
     own_place,
 )
-from toolmd._load.modules import PREFIX, caught, tree_of
+from toolmd._load.modules import PREFIX, contain, tree_of
 from toolmd._load.plugins import reason
 from toolmd._load.reading import Entry
 from toolmd._types.call_spec import CallSpec, ToolCallSpec
@@ -144,12 +144,12 @@ def _has(file: File, function: str) -> bool:
 def _functions_of(data: bytes) -> frozenset[str] | None:
     """Return the functions of a module; None where it is not Python."""
     try:
-        return frozenset(_defined(tree_of(data)))
+        return frozenset(_functions_in(tree_of(data)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _defined(tree: ast.Module) -> Iterator[str]:
+def _functions_in(tree: ast.Module) -> Iterator[str]:
     """Yield the functions of a module, also those below an `if` or a `try`."""
     todo: list[ast.AST] = [tree]
     while todo:
@@ -170,7 +170,7 @@ def from_module(around: SnapshotParts, name: str, place: Place, holders: Holders
 
     def find(call_spec: CallSpec) -> Found:
         try:
-            module = caught(partial(_imported, name, private=file is not None))
+            module = contain(partial(_import, name, private=file is not None))
             if file is not None:
                 around.plugins.add_module(file.path, module)
         except Exception as error:
@@ -186,7 +186,7 @@ def from_module(around: SnapshotParts, name: str, place: Place, holders: Holders
     return find
 
 
-def _imported(module: str, *, private: bool) -> ModuleType:
+def _import(module: str, *, private: bool) -> ModuleType:
     first, *within = module.split(".")
     # What a process has by such a name is another snapshot's, or the program itself.
     foreign = not private and (first.startswith(PREFIX) or first == "__main__")
@@ -195,14 +195,16 @@ def _imported(module: str, *, private: bool) -> ModuleType:
     return importlib.import_module(module)
 
 
-def _named(function: str, holders: Sequence[File]) -> str:
+def _name_holders(function: str, holders: Sequence[File]) -> str:
     return " or ".join(f"`Implemented By: {module_name(file)}:{function}`" for file in holders)
 
 
 def _elsewhere(function: str, holders: Sequence[File]) -> str:
     """Return the remedy where another module of the folder has the function; else nothing."""
     listed = " and ".join(file.parts[-1] for file in holders)
-    return f"`{function}` is in {listed}: write {_named(function, holders)}" if holders else ""
+    return (
+        f"`{function}` is in {listed}: write {_name_holders(function, holders)}" if holders else ""
+    )
 
 
 def _broken(
@@ -213,7 +215,7 @@ def _broken(
     if isinstance(error, ForeignExitError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, SyntaxError) and error.filename:
-        path, line = shown_path(Path(error.filename), project), error.lineno or 1
+        path, line = path_in_project(Path(error.filename), project), error.lineno or 1
         said = said.removesuffix(f" ({error.filename}:{error.lineno})")
     else:
         whole = ""
@@ -284,7 +286,7 @@ def bind_all(
     bound: dict[str, Bound[Any]] = {}
     for name, definition in named.items():
         group = definition.group
-        named_by = _named_by(definition)
+        named_by = _implemented_by(definition)
         binding: Binding | LateBinding
         if read_operation(named_by) is not None or read_remote_tool(named_by) is not None:
             ways = (one.bind(named_by, definition.call_spec) for one in around.gateways)
@@ -308,7 +310,7 @@ def bind_all(
     return bound
 
 
-def _named_by(definition: Entry) -> str:
+def _implemented_by(definition: Entry) -> str:
     """Return what a tool's file names in Implemented By; empty if it names nothing."""
     # To decode each tool's JSON costs more than all else that is done here.
     may_name = not definition.encoded or b'"implemented_by"' in definition.encoded
@@ -361,6 +363,6 @@ def _ambiguous(definition: Entry, holders: Sequence[File]) -> Diagnostic:
     source, name = definition.call_spec().source, definition.name
     listed = " and ".join(file.parts[-1] for file in holders)
     message = f"`{name}` is in {listed}, and {source.path} names none of them"
-    help_ = f"write {_named(name, holders)}"
+    help_ = f"write {_name_holders(name, holders)}"
     found = whole_file(source.path, Code.AMBIGUOUS_FUNCTION, message, help_)
     return found._replace(span=found.span._replace(line=source.line, end_line=source.line))

@@ -59,7 +59,7 @@ def decode(kind: DefinitionKind, encoded: bytes) -> AnySpec:
 def decode_call_spec(encoded: bytes) -> ToolCallSpec:
     """Decode the part of a tool that its calls need; raises NONSENSE where it isn't a tool."""
     said = from_json(encoded)
-    return ToolCallSpec(**_made({name: said[name] for name in _NAMES & said.keys()}, _PARTS))
+    return ToolCallSpec(**_convert({name: said[name] for name in _NAMES & said.keys()}, _PARTS))
 
 
 def hash_of(call_spec: ToolCallSpec, encoded: bytes) -> str:
@@ -70,24 +70,24 @@ def hash_of(call_spec: ToolCallSpec, encoded: bytes) -> str:
     return content_hash(canonical_json("tool", said, own))
 
 
-def _made(said: Mapping[str, Any], makers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
+def _convert(said: Mapping[str, Any], makers: Mapping[str, Callable[[Any], Any]]) -> dict[str, Any]:
     return {name: makers[name](v) if name in makers else v for name, v in said.items()}
 
 
 def _schema(said: Mapping[str, Any]) -> Schema:
-    return Schema(**_made(said, _OF_SCHEMA))
+    return Schema(**_convert(said, _OF_SCHEMA))
 
 
 def _parameters(said: list[Mapping[str, Any]]) -> tuple[Parameter, ...]:
-    return tuple(Parameter(**_made(one, {"shape": _schema})) for one in said)
+    return tuple(Parameter(**_convert(one, {"shape": _schema})) for one in said)
 
 
 def _limits(said: Mapping[str, Any]) -> Limits:
-    return Limits(**_made(said, _OF_LIMITS))
+    return Limits(**_convert(said, _OF_LIMITS))
 
 
 def _safety(said: Mapping[str, Any]) -> Safety:
-    return Safety(**_made(said, {"intent_keywords": tuple}))
+    return Safety(**_convert(said, {"intent_keywords": tuple}))
 
 
 def _rules(said: list[Mapping[str, str]]) -> tuple[Rule, ...]:

@@ -87,7 +87,7 @@ def links_along(path: Path) -> Iterator[Path]:
             rest += reversed(target.parts[1:] if target.is_absolute() else target.parts)
 
 
-def shown_path(path: Path, project: Path) -> str:
+def path_in_project(path: Path, project: Path) -> str:
     """Return a path as people see it: relative to the project where it lies within."""
     inside = path.is_relative_to(project)
     return (path.relative_to(project) if inside else path).as_posix()
@@ -185,7 +185,7 @@ class Walker:
         can't be read is a diagnostic, and the rest is read. `named` is what people call the
         folder, where a link leads to it: it stays when the link leads elsewhere.
         """
-        folder = Folder(root, shown_path(named or root, project))
+        folder = Folder(root, path_in_project(named or root, project))
         before, settled = self._before.get(root), time.time_ns() - self._settled_ns
         if before is None or before.shown != folder.shown:
             before = Folder(root, folder.shown)
@@ -195,8 +195,8 @@ class Walker:
 
 def read_one(path: Path, project: Path) -> Folder:
     """Read a single definition, without its neighbours."""
-    folder = Folder(path.parent, shown_path(path.parent, project))
-    shown = shown_path(path, project)
+    folder = Folder(path.parent, path_in_project(path.parent, project))
+    shown = path_in_project(path, project)
     if (read := read_file(folder, str(path), shown)) is not None:
         for suffix, kind in SUFFIXES.items():
             if path.name.endswith(suffix):

@@ -109,7 +109,7 @@ def package_groups(
     for answer in answers:
         if answer.plugin in rejected:
             continue
-        for folder in _given(answer, settings, plugins, walker or Walker()):
+        for folder in _read_definitions(answer, settings, plugins, walker or Walker()):
             module = _names(plugins.plugin(answer.plugin), folder, plugins.modules)
             group = Group(
                 folder,
@@ -188,7 +188,7 @@ def _add_hooked(group: Group, plugins: Plugins) -> None:
             group.hooked += (file.path,)
 
 
-def _given(
+def _read_definitions(
     answer: PluginAnswer, settings: Settings, plugins: Plugins, walker: Walker
 ) -> Iterator[Folder]:
     if answer.error is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from toolmd._load.files import File, python_below, shown_path, whole_file
+from toolmd._load.files import File, path_in_project, python_below, whole_file
 from toolmd._load.modules import PREFIX, REMEDY, Load, OverdueError
 from toolmd._load.plugins import Plugins, reason
 from toolmd._load.resources import SnapshotResources
@@ -157,7 +157,7 @@ class Loader:
 
     def load(self) -> Implementation:
         """Return the implementation; raises ImplementationError, which says what is wrong."""
-        found = self._loaded()
+        found = self._load_once()
         assert self._bond is not None
         faults = [d for d in self._bond.diagnostics if d.severity is Severity.ERROR]
         if faults:
@@ -175,7 +175,7 @@ class Loader:
         try:
             if self.plugin is not None:
                 self.around.plugins.demand(self.plugin)
-            return self._begun().wait(seconds)
+            return self._begin().wait(seconds)
         except ImplementationError:
             return True  # Loading it reports the error.
 
@@ -189,7 +189,7 @@ class Loader:
         if self.plugin is not None and not self.around.plugins.sound(self.plugin):
             return ()  # Said once, of the plugin.
         try:
-            self._loaded()
+            self._load_once()
         except ImplementationError as error:
             return error.diagnostics or (
                 whole_file(self.markdown.path, Code.BROKEN_IMPLEMENTATION, str(error)),
@@ -197,7 +197,7 @@ class Loader:
         assert self._bond is not None
         return tuple(self._bond.diagnostics)
 
-    def _loaded(self) -> Implementation:
+    def _load_once(self) -> Implementation:
         """Return what was found; everything that runs foreign code happens under the deadline."""
         if self._found is not None:
             return self._found
@@ -205,7 +205,7 @@ class Loader:
             self.around.plugins.demand(self.plugin)
         load: Load[tuple[Implementation, Bond]] | None = None
         try:
-            load = self._begun()
+            load = self._begin()
             found, self._bond = load.get()
             self._found = found
         except OverdueError as error:
@@ -218,7 +218,7 @@ class Loader:
                     self._load = None
         return found
 
-    def _begun(self) -> Load[tuple[Implementation, Bond]]:
+    def _begin(self) -> Load[tuple[Implementation, Bond]]:
         with self._lock:
             if self._load is None:
                 timeout = self.around.settings.import_timeout
@@ -296,5 +296,5 @@ def own_place(
     if file is not None and frame.filename == file.location:
         return file.path, frame.lineno or 1
     if Path(frame.filename).is_relative_to(project):
-        return shown_path(Path(frame.filename), project), frame.lineno or 1
+        return path_in_project(Path(frame.filename), project), frame.lineno or 1
     return None

@@ -25,7 +25,7 @@ from toolmd._types.settings import Settings
 _NAME = re.compile(rb"^\W*name\W*:\W*([a-z][\w-]*)", re.IGNORECASE | re.MULTILINE)
 
 
-def held_back(
+def hold_back(
     named: Mapping[str, Entry],
     broken: Iterable[Entry],
     known: Mapping[str, Sequence[LastLive]],
@@ -43,7 +43,7 @@ def held_back(
         if file.group.package is not None:
             continue
         was = [row.name for row in known.get(file.file.path, ())]
-        for name in {*_claimed(file), *was}:
+        for name in {*_claim_names(file), *was}:
             package = named[name].group.package if name in named else None
             if package is not None:
                 message = f"{name} of the plugin {package} does not run while this file has errors"
@@ -54,14 +54,14 @@ def held_back(
                 )
 
 
-def _claimed(file: Entry) -> Iterator[str]:
+def _claim_names(file: Entry) -> Iterator[str]:
     """Yield the names that a broken file may mean: of the file, and each that it states."""
-    yield _folded(file.file.parts[-1].partition(".")[0])
+    yield _fold(file.file.parts[-1].partition(".")[0])
     for match in _NAME.finditer(file.file.data):
-        yield _folded(match[1].decode())
+        yield _fold(match[1].decode())
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return name.replace("-", "_")
 
 
@@ -115,7 +115,7 @@ class Keeper:
     def keep(self, named: Mapping[str, Entry], broken: Sequence[Entry]) -> Kept:
         """Decide for each definition, and bring back what the broken files said last."""
         rows, kept = self._known.rows, Kept(dict(named))
-        for name, found in held_back(named, broken, self._at):
+        for name, found in hold_back(named, broken, self._at):
             kept.named.pop(name, None)
             kept.diagnostics.append(found)
         named = dict(kept.named)
@@ -182,8 +182,8 @@ class Keeper:
         edit = PendingChange(name, kind, path, spec.source.line, found)
         kept.rows[name] = row._replace(digest="", spec=encoded)
         kept.waiting[name] = Waiting(edit, key, row, kept.rows[name])
-        kept.named[name] = definition.under(spec, encoded, _weakened(edit))
-        kept.diagnostics.append(_weakened(edit))
+        kept.named[name] = definition.under(spec, encoded, _weaken(edit))
+        kept.diagnostics.append(_weaken(edit))
 
     def _elsewhere(self, kept: Kept, row: LastLive) -> list[bytes]:
         """Return the live policies of other machines, on which the edit of a new row waits."""
@@ -225,7 +225,7 @@ class Keeper:
         if spec is None:
             return False
         if isinstance(spec, ToolCallSpec) and spec.safety.sensitivity == "critical":
-            told = _suspended(row.name, broken.file.path)
+            told = _suspend(row.name, broken.file.path)
             kept.diagnostics.append(told)
             return False
         told = _stale(row.name, broken.file.path)
@@ -251,7 +251,7 @@ def _empty(row: LastLive, group: Group, found: Diagnostic) -> Entry:
     return Entry(row.kind, file, "", group, diagnostics=(found,))
 
 
-def _weakened(edit: PendingChange) -> Diagnostic:
+def _weaken(edit: PendingChange) -> Diagnostic:
     told = "; ".join(str(weakening) for weakening in edit.weakened)
     message = f"this edit weakens {edit.name}, so the stricter policy stays live: {told}"
     help_ = (
@@ -268,7 +268,7 @@ def _stale(name: str, path: str) -> Diagnostic:
     return whole_file(path, Code.STALE_DEFINITION, message, help_, Severity.WARNING)
 
 
-def _suspended(name: str, path: str) -> Diagnostic:
+def _suspend(name: str, path: str) -> Diagnostic:
     message = f"the file is broken, and {name} is critical: it can't be called until it is fixed"
     return whole_file(path, Code.SUSPENDED_TOOL, message, "fix the file, or delete it")
 

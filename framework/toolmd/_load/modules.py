@@ -202,7 +202,7 @@ class Load(Generic[T]):
 
     def _work(self) -> None:
         try:
-            self._value = caught(self._run)
+            self._value = contain(self._run)
         except Exception as error:  # noqa: BLE001 - raised again where it is waited for
             self._error, self._trace = error, error.__traceback__
         finally:
@@ -238,11 +238,11 @@ class Load(Generic[T]):
 def run_in_time(what: str, run: Callable[[], T], seconds: float) -> T:
     """Run foreign code to its end; raises OverdueError, and what the code raised."""
     if isinstance(threading.current_thread(), _ImportThread):
-        return caught(run)  # It is under a deadline already.
+        return contain(run)  # It is under a deadline already.
     return Load(what, run, seconds).get()
 
 
-def caught(run: Callable[[], T]) -> T:
+def contain(run: Callable[[], T]) -> T:
     """Run foreign code; raise ForeignExitError where it raises what would end the program."""
     try:
         return run()

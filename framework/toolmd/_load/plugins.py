@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import pluggy
 from pluggy._hooks import HookImpl
 
-from toolmd._load.files import INSTALLED, python_below, shown_path, whole_file
+from toolmd._load.files import INSTALLED, path_in_project, python_below, whole_file
 from toolmd._load.modules import PREFIX, Modules, run_in_time
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
@@ -56,50 +56,20 @@ def entry_points(
     # Its import takes as long as opening a hundred tools.
     from importlib import metadata
 
-    wanted = None if allowed is None else {_folded(name) for name in allowed}
+    wanted = None if allowed is None else {_fold(name) for name in allowed}
     missing = set(wanted or ())
     seen: set[str] = set()
     for package, points in _packages(project, metadata):
-        if _folded(package.name) in seen:
+        if _fold(package.name) in seen:
             continue  # The first on the path is the one that is imported.
-        seen.add(_folded(package.name))
+        seen.add(_fold(package.name))
         for number, point in enumerate(points):
-            names = {_folded(package.name), _folded(point.name)}
+            names = {_fold(package.name), _fold(point.name)}
             missing -= names
             if wanted is None or names & wanted:
                 yield (f"{package.name}:{point.name}" if number else package.name), point, package
     for name in sorted(missing):
         report(name, "is named in `plugins` and not installed")
-
-
-def load_point(point: Any) -> Any:
-    """Import the object that an entry point names.
-
-    Raises ImplementationError where the entry point names nothing, with the text to fix; an
-    error within the module itself is raised as it is.
-    """
-    value = point.value.partition("[")[0]
-    module, _, name = (part.strip() for part in value.partition(":"))
-    text = f"`{point.name} = {point.value!r}`"
-    remedy = f"fix {text} below [project.entry-points.{GROUP}] and install the package again"
-    try:
-        found = import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise
-        message = f"its entry point names the module {module!r}, which does not exist; {remedy}"
-        raise ImplementationError(message) from error
-    except (ValueError, TypeError) as error:
-        if module and not module.startswith("."):
-            raise
-        raise ImplementationError(f"its entry point names no module; {remedy}") from error
-    for part in filter(None, name.split(".")):
-        if not hasattr(found, part):
-            said = f"its entry point names {part!r}, which {module!r} does not have"
-            near = did_you_mean(part, dir(found))
-            raise ImplementationError("; ".join(filter(None, (said, near, remedy))))
-        found = getattr(found, part)
-    return found
 
 
 def _packages(project: Path | None, metadata: Any) -> Iterator[tuple[Any, Any]]:
@@ -160,7 +130,7 @@ class _Sources:
 _sources = _Sources()
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return name.replace("_", "-").replace(".", "-").lower()
 
 
@@ -370,7 +340,7 @@ class Plugins:
         for name, path in self._changed:
             if name not in told and not any(Path(path).is_relative_to(place) for place in read):
                 told.add(name)
-                shown = shown_path(Path(path), project) if path else name
+                shown = path_in_project(Path(path), project) if path else name
                 message = f"plugin {name} changed since this process imported it"
                 help_ = "restart this process to use it"
                 yield whole_file(shown, Code.CHANGED_PLUGIN, message, help_, Severity.WARNING)
@@ -402,9 +372,9 @@ class Plugins:
         sources = _sources_of(module.partition(".")[0])
         self.sources |= sources
         try:
-            plugin = run_in_time(f"plugin {name}", partial(_made, point), self._timeout)
+            plugin = run_in_time(f"plugin {name}", partial(_instantiate, point), self._timeout)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            self._report(name, f"can't be loaded: {reason(error)}")
+            self._report(name, f"can't be loaded from `{point.value}`: {reason(error)}")
         else:
             self._register(name, plugin)
         if self.manager.has_plugin(name):
@@ -538,35 +508,35 @@ def _call(implementation: HookImpl, arguments: Mapping[str, Any]) -> Any:
     return list(value) if inspect.isgenerator(value) else value
 
 
-def _made(point: Any) -> Any:
-    plugin = load_point(point)
+def _instantiate(point: Any) -> Any:
+    plugin = point.load()
     return plugin() if inspect.isclass(plugin) else plugin
 
 
-class Offered(NamedTuple):
+class Offer(NamedTuple):
     """A function that a plugin offers under a name."""
 
     plugin: str
     make: Callable[..., Any]
 
 
-def offered(
+def find_offer(
     plugins: Plugins, hook: str, name: str
-) -> tuple[Offered | None, frozenset[str], tuple[str, ...]]:
+) -> tuple[Offer | None, frozenset[str], tuple[str, ...]]:
     """Return the first plugin's offer of this name, all offered names, and the plugins' errors.
 
     The hook gives functions by name; None means that a plugin has none.
     """
     known: set[str] = set()
     problems: list[str] = []
-    found: Offered | None = None
+    found: Offer | None = None
     for answer in plugins.ask(hook):
         if answer.error is not None:
             problems.append(f"plugin {answer.plugin} fails in {hook}: {reason(answer.error)}")
         elif isinstance(answer.value, Mapping):
             known |= {str(one) for one in answer.value}
             if found is None and name in answer.value:
-                found = Offered(answer.plugin, answer.value[name])
+                found = Offer(answer.plugin, answer.value[name])
         elif answer.value is not None:
             odd = reprlib.repr(answer.value)
             problems.append(f"plugin {answer.plugin} gives no functions by name in {hook}: {odd}")

@@ -44,15 +44,15 @@ class SnapshotResources:
         """The registry, filled by the plugins on first use."""
         with self._filling:
             if (registry := self._registry) is None:
-                registry = self._registry = self._filled()
+                registry = self._registry = self._fill()
             return registry
 
     @property
-    def filled(self) -> bool:
+    def is_filled(self) -> bool:
         """Check whether the registry is there, so that asking for it runs no plugin."""
         return self._registry is not None
 
-    def _filled(self) -> Resources:
+    def _fill(self) -> Resources:
         registry = Resources()
         asked = self._plugins.ask("toolmd_resources", registry=registry, settings=self._settings)
         for answer in asked:
@@ -121,7 +121,7 @@ class CallResources:
     async def get(self, wanted: type[_T]) -> _T:
         """Return the resource of this type; its factory may be async."""
         if wanted not in self._made:
-            if not self._resources.filled:
+            if not self._resources.is_filled:
                 # Only here: opening a project does not wait for the import.
                 import asyncio
 

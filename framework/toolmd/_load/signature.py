@@ -20,8 +20,7 @@ from toolmd._types.registry import Implementation, Mode
 from toolmd._types.schema import Parameter, Schema
 from toolmd.hooks import INLINE
 
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_MARKS = " \t\u00a0#*_`\\-+|.:0123456789)>"
+_MARKS = r"[ \t\u00a0#*_`\\\-+|.:0-9)>]"
 """What may stand before a name: the signs of headings, bullets, tables, and numbers."""
 
 
@@ -38,47 +37,18 @@ class PythonPlace(NamedTuple):
 
 def in_markdown(path: str, text: str, name: str | None, title_line: int) -> Span:
     """Return the span of a parameter's name where it is declared, or else of the title."""
-    lines = _outside_fences(text)
-    found: tuple[int, int] | None = None
     if name is not None:
-        for number, line in lines:
-            column = _declares(line, name)
-            if column and (found is None or line.lstrip().startswith("#")):
-                found = number, column
-                if line.lstrip().startswith("#"):
-                    break
-    if found is None or name is None:
-        return Span(path, title_line, 1, title_line, 2)
-    line_number, column = found
-    return Span(path, line_number, column, line_number, column + len(name))
-
-
-def _outside_fences(text: str) -> list[tuple[int, str]]:
-    kept: list[tuple[int, str]] = []
-    fence = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        mark = _FENCE.match(line)
-        if fence:
-            if mark and mark[1].startswith(fence) and not line.strip(" \t`~"):
-                fence = ""
-        elif mark:
-            fence = mark[1]
-        else:
-            kept.append((number, line))
-    return kept
-
-
-def _declares(line: str, name: str) -> int:
-    """Return the column at which a line's first word is this name; 0 where it is not."""
-    bare = line.replace("\\", "")
-    rest = bare.lstrip(_MARKS)
-    if not rest.startswith(name) or rest[len(name) : len(name) + 1].isalnum():
-        return 0
-    if rest[len(name) : len(name) + 1] == "_" or rest is bare:
-        # `patient_id` does not declare `patient`; bare prose that begins so declares nothing.
-        return 0
-    column = line.find(name)
-    return column + 1 if column >= 0 else 1
+        own = re.escape(name).replace("_", r"\\?_")
+        declares = re.compile(rf"{_MARKS}+?({own})(?!\w)")
+        found = [
+            (not line.lstrip().startswith("#"), number, match)
+            for number, line in enumerate(text.splitlines(), 1)
+            if (match := declares.match(line))
+        ]
+        if found:
+            _, line, match = min(found, key=lambda one: one[:2])
+            return Span(path, line, match.start(1) + 1, line, match.end(1) + 1)
+    return Span(path, title_line, 1, title_line, 2)
 
 
 def in_python(file: File | None, function: Callable[..., Any], name: str | None) -> PythonPlace:
@@ -183,20 +153,24 @@ def bind(bond: Bond, target: str, provides: Callable[[type], bool]) -> Implement
 
 def mode_of(function: Callable[..., Any]) -> Mode:
     """Return the way in which a function runs."""
-    if inspect.isasyncgenfunction(function) or inspect.isasyncgenfunction(_called(function)):
+    if inspect.isasyncgenfunction(function) or inspect.isasyncgenfunction(
+        _inner_callable(function)
+    ):
         return "stream"
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(_called(function)):
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        _inner_callable(function)
+    ):
         return "async"
     return "inline" if getattr(function, INLINE, False) else "sync"
 
 
-def _called(function: Callable[..., Any]) -> Any:
+def _inner_callable(function: Callable[..., Any]) -> Any:
     # An object with an async `__call__`, or a partial of an async function.
     inner = getattr(function, "func", None)
     return inner if inner is not None else getattr(type(function), "__call__", None)  # noqa: B004 - not whether, but which
 
 
-def folded(name: str) -> str:
+def fold(name: str) -> str:
     """Return a name without case and separators, to compare camelCase with snake_case."""
     return "".join(letter for letter in name if letter.isalnum()).casefold()
 
@@ -215,11 +189,11 @@ def _match(bond: Bond, named: Mapping[str, inspect.Parameter]) -> dict[str, str]
     free: dict[str, str] = {}
     for name in named:
         if name not in matched and name != CONTEXT:
-            free.setdefault(folded(name), name)
+            free.setdefault(fold(name), name)
     for parameter in bond.call_spec.parameters:
         if parameter.name in matched:
             continue
-        if (own := free.pop(folded(parameter.name), None)) is not None:
+        if (own := free.pop(fold(parameter.name), None)) is not None:
             matched[parameter.name] = bond.names[parameter.name] = own
     return matched
 
@@ -290,7 +264,7 @@ def _check_default(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> 
 
 def _check_returns(bond: Bond, returns: Schema, signature: inspect.Signature, mode: Mode) -> None:
     """Check the return annotation of the function against the Returns section."""
-    annotation = _resolved(bond, signature.return_annotation, "the result", _RETURNS)
+    annotation = _resolve(bond, signature.return_annotation, "the result", _RETURNS)
     if (found := unwritable(returns, annotation, mode)) is not None:
         bond.report(
             Code.TYPE_DRIFT,
@@ -350,10 +324,10 @@ def _resource_types(annotation: Any) -> Iterator[type]:
 
 
 def _annotation(bond: Bond, own: inspect.Parameter) -> Any:
-    return _resolved(bond, own.annotation, f"`{own.name}`", python=own.name)
+    return _resolve(bond, own.annotation, f"`{own.name}`", python=own.name)
 
 
-def _resolved(
+def _resolve(
     bond: Bond, annotation: Any, of: str, markdown: str | None = None, python: str | None = None
 ) -> Any:
     """Resolve one annotation by itself: an error in another annotation must not hide it."""

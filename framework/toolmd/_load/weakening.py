@@ -190,10 +190,10 @@ def comparisons(owner: type) -> Mapping[str, Looser]:
 
     What lies within a value (items, properties, values, One Of) is compared value by value.
     """
-    return {row.attribute: looser for row, looser in _compared(owner)}
+    return {row.attribute: looser for row, looser in _comparisons_of(owner)}
 
 
-def _compared(owner: type) -> Iterator[tuple[Row, Looser]]:
+def _comparisons_of(owner: type) -> Iterator[tuple[Row, Looser]]:
     return ((row, _comparison(row)) for row in rows_of(owner) if row.compared)
 
 
@@ -211,7 +211,7 @@ class WeakenedSpec(NamedTuple):
     weakened: tuple[Weakening, ...]
 
 
-def weakened(
+def list_weakened(
     old: AnySpec, new: AnySpec, *, default_min: float | None = None
 ) -> tuple[Weakening, ...]:
     """Return what `new` lets through that `old` did not; nothing where it is as strict.
@@ -232,7 +232,7 @@ def weakened(
 
 def keep_stricter(old: AnySpec, new: AnySpec, *, default_min: float | None = None) -> WeakenedSpec:
     """Return the new version with each weakened restriction restored, and the weakenings."""
-    found = weakened(old, new, default_min=default_min)
+    found = list_weakened(old, new, default_min=default_min)
     if not found:
         return WeakenedSpec(new, ())
     if not isinstance(old, ToolCallSpec) or not isinstance(new, ToolCallSpec):
@@ -242,13 +242,13 @@ def keep_stricter(old: AnySpec, new: AnySpec, *, default_min: float | None = Non
     shape = {
         "parameters": old.parameters if "Parameters" in places else new.parameters,
         "returns": old.returns if "Returns" in places else new.returns,
-        "given": _both_given(old, new),
+        "given": _join_given(old, new),
         "rules": (*new.rules, *(rule for rule in old.rules if rule.expression not in kept)),
     }
     return WeakenedSpec(_with(new, **shape, **_policy(new, old, default_min)), found)
 
 
-def tightened(then: "ToolSpec", now: "ToolSpec", *, default_min: float | None = None) -> "ToolSpec":
+def tighten(then: "ToolSpec", now: "ToolSpec", *, default_min: float | None = None) -> "ToolSpec":
     """Return a tool as it was, under the stricter of its policies of then and now.
 
     Held are what it demands (Metadata), its Safety and its Limits; what it takes and gives stays,
@@ -317,7 +317,7 @@ def _tool(old: "ToolSpec", new: "ToolSpec", default_min: float | None) -> Iterat
     yield from _fields("Limits", Limits, old.limits, new.limits)
 
 
-def _both_given(old: ToolCallSpec, new: ToolCallSpec) -> tuple[Given, ...]:
+def _join_given(old: ToolCallSpec, new: ToolCallSpec) -> tuple[Given, ...]:
     """Return what the conditions of both read; a name of both stands for what it was."""
     known = {one.name: one for one in old.given}
     return (*(known.pop(one.name, one) for one in new.given), *known.values())
@@ -419,7 +419,7 @@ def _guards(skill: "SkillSpec") -> Iterator[tuple[str, frozenset[str]]]:
 
 
 def _fields(place: str, owner: type, old: object, new: object) -> Iterator[Weakening]:
-    for row, looser in _compared(owner):
+    for row, looser in _comparisons_of(owner):
         before, after = getattr(old, row.attribute), getattr(new, row.attribute)
         if looser(before, after):
             if looser is condition:

@@ -157,14 +157,17 @@ def _values(place: Cursor, project: EditorProject) -> Iterator[_Item]:
         elif field.kind == "type":
             yield from ((word, "") for word in _TYPES)
         elif field.kind == "names":
-            yield from _named(project, skills=field.attribute == "required_skills")
+            yield from _list_definitions(project, skills=field.attribute == "required_skills")
     elif field is not None and fold(place.key) in _CALLS:
-        yield from (*_named(project, skills=False), *_named(project, skills=True))
+        yield from (
+            *_list_definitions(project, skills=False),
+            *_list_definitions(project, skills=True),
+        )
     elif field is not None and fold(place.key) in {"onerror", "ifempty", "ifno", "orelse"}:
         yield from ((handler, "") for handler in _HANDLERS)
 
 
-def _named(project: EditorProject, *, skills: bool) -> Iterator[_Item]:
+def _list_definitions(project: EditorProject, *, skills: bool) -> Iterator[_Item]:
     for spec in (project.skills if skills else project.tools).values():
         yield spec.name, of_definition(spec)
 
@@ -173,7 +176,7 @@ def _arguments(place: Cursor, project: EditorProject) -> list[_Item]:
     """Return the arguments of the step's tool, if the cursor is below its With."""
     if place.section is None or place.section.children != "steps" or not _below_with(place):
         return []
-    spec = project.definition(place.said("Use"))
+    spec = project.definition(place.value_of("Use"))
     parameters = spec.parameters if spec is not None else ()
     return [(f"{p.name}: ", p.shape.description) for p in parameters]
 

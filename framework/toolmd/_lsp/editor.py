@@ -34,7 +34,7 @@ class Editor:
         self._server = server
         self._projects: dict[Path | None, EditorProject] = {}
         self._index = ProjectIndex()
-        self._told: set[Path] = set()
+        self._with_findings: set[Path] = set()
         """The files with diagnostics in the editor."""
 
     def close(self) -> None:
@@ -57,7 +57,7 @@ class Editor:
     def show_project(self, project: EditorProject) -> None:
         """Show the diagnostics of saved files; a changed document keeps its own."""
         found = project.saved()
-        for file in {*found, *self._told}:
+        for file in {*found, *self._with_findings}:
             page = self._file(file)
             if not self._changed(page, file):
                 self._show(page, found.get(file, ()))
@@ -103,7 +103,7 @@ class Editor:
         page, place = self._place(uri, position)
         if place is None or place.fenced:
             return None
-        told = self._told_of(page, place)
+        told = self._explain(page, place)
         if not told:
             return None
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, told))
@@ -179,7 +179,7 @@ class Editor:
             return []
         return symbols(page, page.kind, place_at(page.kind, page.lines, 1, 1).headings)
 
-    def _told_of(self, page: EditorPage, place: Cursor) -> str:
+    def _explain(self, page: EditorPage, place: Cursor) -> str:
         file, project = self._index.file(page), self._project(Path(page.path))
         within = ExpressionReader(file, project).at(place.line, place.column)
         if within is not None and (told := explanation(*within)):
@@ -222,9 +222,9 @@ class Editor:
 
     def _show(self, page: EditorPage, diagnostics: tuple[Diagnostic, ...]) -> None:
         file = Path(page.path).resolve()
-        (self._told.add if diagnostics else self._told.discard)(file)
+        (self._with_findings.add if diagnostics else self._with_findings.discard)(file)
         self._server.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(page.uri, drawn(page, diagnostics))
+            types.PublishDiagnosticsParams(page.uri, draw(page, diagnostics))
         )
 
     def _project(self, file: Path) -> EditorProject:
@@ -265,9 +265,9 @@ _SEVERITIES = {
 }
 
 
-def drawn(page: EditorPage, diagnostics: Iterable[Diagnostic]) -> list[types.Diagnostic]:
+def draw(page: EditorPage, diagnostics: Iterable[Diagnostic]) -> list[types.Diagnostic]:
     """Return the diagnostics in the editor's form, with the help below the message."""
-    return [_drawn(page, diagnostic) for diagnostic in diagnostics]
+    return [_draw(page, diagnostic) for diagnostic in diagnostics]
 
 
 def fixes(
@@ -276,7 +276,7 @@ def fixes(
     """Return the fixes of the diagnostics that touch a range."""
     actions = []
     for diagnostic in diagnostics:
-        shown = _drawn(page, diagnostic)
+        shown = _draw(page, diagnostic)
         if diagnostic.fix and _touch(shown.range, wanted):
             edits = [_edit(page, edit) for edit in diagnostic.fix]
             actions.append(
@@ -291,7 +291,7 @@ def fixes(
     return actions
 
 
-def _drawn(page: EditorPage, diagnostic: Diagnostic) -> types.Diagnostic:
+def _draw(page: EditorPage, diagnostic: Diagnostic) -> types.Diagnostic:
     message = diagnostic.message
     if diagnostic.help:
         message += f"\nhelp: {diagnostic.help}"

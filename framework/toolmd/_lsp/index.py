@@ -84,7 +84,7 @@ class FileIndex:
     def expressions(self) -> list[PlacedExpression]:
         """The expressions, in the order of reading."""
         found = dict.fromkeys(self._places.expressions)
-        return [_placed(self.page.lines, code) for code in found]
+        return [_place(self.page.lines, code) for code in found]
 
     @cached_property
     def occurrences(self) -> list[Occurrence]:
@@ -117,7 +117,7 @@ class FileIndex:
         return Symbol(kind, name, "" if kind == "definition" else owner or self.name)
 
 
-def _placed(lines: list[str], code: CodePlace) -> PlacedExpression:
+def _place(lines: list[str], code: CodePlace) -> PlacedExpression:
     found = tokens(code.source)
     places = locate(lines, (token.text for token in found), code.line, code.column)
     both = [(t, p) for t, p in zip(found, places, strict=True) if p is not None]

@@ -164,7 +164,7 @@ class Cursor:
                 return found.group()
         return ""
 
-    def said(self, key: str) -> str:
+    def value_of(self, key: str) -> str:
         """Return the value of a key in the cursor's own step; of several, the nearest."""
         folded, near = fold(key), ""
         for number, line in enumerate(self.lines, 1):

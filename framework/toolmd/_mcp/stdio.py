@@ -3,20 +3,18 @@
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
+from contextvars import Context, copy_context
 from io import TextIOWrapper
 from queue import SimpleQueue
 from threading import Thread
-from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.stdio import stdio_server
-from mcp.shared._context_streams import ContextSendStream
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp.types import INTERNAL_ERROR, JSONRPCError, JSONRPCResponse
+from mcp.types import INTERNAL_ERROR, JSONRPCError, JSONRPCResponse, jsonrpc_message_adapter
 
 from toolmd._mcp.callers import Callers
 from toolmd._mcp.calls import BEGUN
@@ -40,38 +38,29 @@ class Pipe:
 
     def __init__(self, file: TextIOWrapper) -> None:
         self._file = file
-        self._work: SimpleQueue[tuple[asyncio.Future[str], str | None]] = SimpleQueue()
-        self._text = ""
+        self._work: SimpleQueue[tuple[asyncio.Future[str], str]] = SimpleQueue()
         Thread(target=self._go_on, name="toolmd-stdio", daemon=True).start()
 
-    def readline(self) -> asyncio.Future[str]:
+    def read(self) -> asyncio.Future[str]:
         """Return the next line; it is empty at the end."""
-        return self._begin(None)
+        return self.write("")
 
-    async def write(self, text: str) -> None:
-        """Keep a text until `flush`."""
-        self._text += text
-
-    async def flush(self) -> None:
-        """Write what is kept."""
-        text, self._text = self._text, ""
-        await self._begin(text)
-
-    def _begin(self, text: str | None) -> asyncio.Future[str]:
+    def write(self, line: str) -> asyncio.Future[str]:
+        """Write a line."""
         done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._work.put((done, text))
+        self._work.put((done, line))
         return done
 
     def _go_on(self) -> None:
         while True:
-            done, text = self._work.get()
-            result: str | Exception = ""
+            done, line = self._work.get()
+            result: str | Exception = line
             try:
-                if text is None:
-                    result = self._file.readline()
-                else:
-                    self._file.write(text)
+                if line:
+                    self._file.write(line)
                     self._file.flush()
+                else:
+                    result = self._file.readline()
             except (OSError, ValueError) as error:
                 result = error
             with suppress(RuntimeError):  # The loop was closed: nothing waits any more.
@@ -85,25 +74,6 @@ def _settle(done: asyncio.Future[str], result: str | Exception) -> None:
         done.set_exception(result)
     else:
         done.set_result(result)
-
-
-class Lines:
-    """The lines of standard input for the SDK's server; the others are answered here."""
-
-    def __init__(self, pipe: Pipe) -> None:
-        self._pipe = pipe
-        self.answer: Answers | None = None
-        """Answers a line and returns True; or returns False soon after another line is there."""
-
-    async def __aiter__(self) -> AsyncIterator[str]:
-        following = self._pipe.readline()
-        while line := await following:
-            following = self._pipe.readline()
-            if line.strip() and not (self.answer and await self.answer(line, following)):
-                yield line
-
-
-Answers = Callable[[str, asyncio.Future[str]], Awaitable[bool]]
 
 
 def take_pipes() -> list[Pipe]:
@@ -126,11 +96,24 @@ def take_pipes() -> list[Pipe]:
     return pipes
 
 
-class StdioRequests:
-    """A stream of messages to the host, which knows what it has yet to answer."""
+class Stream:
+    """A stream of messages, as the SDK's server takes them."""
 
-    def __init__(self, writes: ContextSendStream[SessionMessage], direct: Direct) -> None:
-        self._writes = writes
+    async def aclose(self) -> None:
+        """Close the stream, whose pipe ends with the process."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.aclose()
+
+
+class StdioRequests(Stream):
+    """The messages to the host, with the requests that have no answer yet."""
+
+    def __init__(self, pipe: Pipe, direct: Direct) -> None:
+        self._pipe = pipe
         self._direct = direct
         self._open: set[Any] = set()
         self._ending = False
@@ -181,36 +164,48 @@ class StdioRequests:
         self._ending = self._direct.is_ending = True
         try:
             async with asyncio.timeout(timeout_s):
-                while self._open or not self._is_written():  # noqa: ASYNC110 - no event tells it
+                while self._open:  # noqa: ASYNC110 - no event tells it
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
             return False
         return True
 
-    def _is_written(self) -> bool:
-        """Return whether the writer waits for the next message."""
-        return self._writes._inner.statistics().tasks_waiting_receive > 0  # noqa: SLF001 - the SDK tells it nowhere else
-
     async def send(self, item: SessionMessage) -> None:
         """Send a message."""
-        await self._writes.send(item)
+        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
+        await self._pipe.write(f"{text}\n")
         if isinstance(item.message, JSONRPCResponse | JSONRPCError):
             self._open.discard(item.message.id)
 
-    async def aclose(self) -> None:
-        """Close the stream."""
-        await self._writes.aclose()
 
-    async def __aenter__(self) -> Self:
+class StdioMessages(Stream):
+    """The messages of the host for the SDK's server; the others are answered."""
+
+    last_context: Context | None = None
+    """The context of the last message: the SDK's server handles it there."""
+
+    def __init__(self, pipe: Pipe, requests: StdioRequests) -> None:
+        self._pipe = pipe
+        self._requests = requests
+        self._following = pipe.read()
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message, or why a line is none; raise StopAsyncIteration at the end."""
+        while line := await self._following:
+            self._following = self._pipe.read()
+            if not line.strip() or await self._requests.answer(line, self._following):
+                continue
+            self.last_context = copy_context()
+            try:
+                return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+            except ValueError as error:
+                return error
+        raise StopAsyncIteration
+
+    __anext__ = receive
+
+    def __aiter__(self) -> Self:
         return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 async def serve_stdio(
@@ -230,12 +225,9 @@ async def serve_stdio(
     server = McpServer(workspace, Callers(caller))
     server.changes.serve_here()
     incoming, outgoing = take_pipes()
-    lines = Lines(incoming)
-    # The SDK only reads the lines, and writes and flushes.
-    async with stdio_server(cast("Any", lines), cast("Any", outgoing)) as (reads, writes):
-        requests = StdioRequests(writes, server.direct)
-        lines.answer = requests.answer
-        server.low.middleware.append(requests.serve)
-        if ready is not None:
-            ready(server, requests)
-        await server.low.run(reads, requests, server.low.create_initialization_options())
+    requests = StdioRequests(outgoing, server.direct)
+    server.low.middleware.append(requests.serve)
+    if ready is not None:
+        ready(server, requests)
+    options = server.low.create_initialization_options()
+    await server.low.run(StdioMessages(incoming, requests), requests, options)

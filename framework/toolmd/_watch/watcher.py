@@ -133,9 +133,9 @@ class FileEvents:
     def is_alive(self) -> bool:
         """Check that every thread that reports events still runs."""
         observer = self._observer
-        return observer is None or (observer.is_alive() and not self._ended())
+        return observer is None or (observer.is_alive() and not self._list_ended())
 
-    def _ended(self) -> set[Any]:
+    def _list_ended(self) -> set[Any]:
         """Return the watches of which the thread has ended, as it does when its folder is gone."""
         return {emitter.watch for emitter in self._observer.emitters if not emitter.is_alive()}
 
@@ -144,7 +144,7 @@ class FileEvents:
             self._observer = self._make()
             self._observer.start()
         nodes = {watch: node for watch in wanted if (node := _node(watch[0]))}
-        ended = self._ended()
+        ended = self._list_ended()
         for watch, (node, watching) in list(self._scheduled.items()):
             # A folder that was made again under the same name is not the one that is watched.
             if nodes.get(watch) != node or watching in ended:
@@ -305,7 +305,7 @@ class Follower:
         self.failed = ""
         """Why the last reload failed; empty where it did not."""
 
-    def happened(self, event: FileEvent, now: float) -> None:
+    def hear(self, event: FileEvent, now: float) -> None:
         """Record an event, unless it can't change what a reload reads."""
         if may_matter(event, self._watched):
             self._settler.changed(now)
@@ -413,7 +413,7 @@ class Watcher:
                 if event is None:
                     self._events.stop()  # It may have begun again after `stop`.
                     return
-                self._follower.happened(event, time.monotonic())
+                self._follower.hear(event, time.monotonic())
             if time.monotonic() >= due:
                 if self._follower.awaits_others or not self._events.is_alive():
                     self._follower.begin(time.monotonic())

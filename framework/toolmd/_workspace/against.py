@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from toolmd._load.accepted import AcceptedKey, key_of, read_accepted
 from toolmd._load.files import SUFFIXES
-from toolmd._load.weakening import hold_settings, weakened
+from toolmd._load.weakening import hold_settings, list_weakened
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity, Span
 from toolmd._types.identity import Identity
@@ -131,7 +131,7 @@ def _find_lost(old: AnySpec, new: "AnySpec | None", minimum: float | None) -> tu
     assert new is not None
     if type(old) is not type(new):
         return (Weakening("Metadata", "a tool or a skill", "the other one"),)
-    return weakened(old, new, default_min=minimum)
+    return list_weakened(old, new, default_min=minimum)
 
 
 def _warning(span: Span, message: str) -> Diagnostic:

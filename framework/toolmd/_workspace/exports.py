@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolmd._export.exported import Exported
-from toolmd._load.plugins import Offered, offered, reason
+from toolmd._load.plugins import Offer, find_offer, reason
 from toolmd._types.registry import AnySpec, BoundTool
 from toolmd._types.tool import ToolSpec
 from toolmd._workspace.live import Live
@@ -50,7 +50,7 @@ def _export(live: Live, target: str, names: Sequence[str], *, skills: bool) -> E
     whole = row is not None and row.prose_skills
     skill_specs = [bound.spec for bound in taken if whole or is_for_models(bound)]
     if row is None:
-        writer, _, problems = offered(live.snapshot.plugins, "toolmd_exporters", target)
+        writer, _, problems = find_offer(live.snapshot.plugins, "toolmd_exporters", target)
         if writer is not None:
             return _write_by_plugin(target, writer, tool_specs, skill_specs)
         if problems:
@@ -61,7 +61,7 @@ def _export(live: Live, target: str, names: Sequence[str], *, skills: bool) -> E
 
 
 def _write_by_plugin(
-    target: str, writer: Offered, tools: Sequence[AnySpec], skills: Sequence[AnySpec]
+    target: str, writer: Offer, tools: Sequence[AnySpec], skills: Sequence[AnySpec]
 ) -> Exported:
     try:
         items = writer.make(tools, skills)

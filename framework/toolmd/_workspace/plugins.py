@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from toolmd._load.build import open_plugins
-from toolmd._load.plugins import Plugins, offered, reason
+from toolmd._load.plugins import Plugins, find_offer, reason
 from toolmd._types.imported import Imported
 from toolmd._types.settings import Settings
 from toolmd.config import find_project, load_settings
@@ -42,7 +42,7 @@ def import_by_plugin(folder: Path | None, kind: str, source: str) -> Imported | 
     from toolmd._import import KINDS
 
     plugins = open_plugins(settings_here(folder))
-    read, known, problems = offered(plugins, "toolmd_importers", kind)
+    read, known, problems = find_offer(plugins, "toolmd_importers", kind)
     if read is None:
         others = f"; plugins add {', '.join(sorted(known))}" if known else ""
         why = f"no kind of source {kind!r}: Toolmd reads {', '.join((*KINDS, 'text'))}{others}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from toolmd._call import CallContext, Dispatcher, in_daemon_thread, start
 from toolmd._call.threads import is_from_outside
-from toolmd._load.weakening import tightened
+from toolmd._load.weakening import tighten
 from toolmd._skills.interpreter import interpret
 from toolmd._skills.journal import CancelledRunError, Journal, LostRunError, Through, load
 from toolmd._types.call import Call
@@ -56,7 +56,7 @@ def _resume(order: Order, now: Live) -> tuple[Live, Order]:
             raise ImplementationError(f"the tool {name} no longer exists")
         spec = was
         if today.spec.hash != was.hash:
-            spec = tightened(was, today.spec, default_min=today.default_min)
+            spec = tighten(was, today.spec, default_min=today.default_min)
         same = today.spec.hash == spec.hash
         alone = replace(today, known=spec, call_part=None, content_hash=None)
         tools[name] = today if same else alone

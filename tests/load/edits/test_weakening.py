@@ -17,7 +17,7 @@ from policies import (
 )
 
 from toolmd import Parameter, Schema, SkillSpec, ToolSpec, parse_skill, parse_tool
-from toolmd._load.weakening import comparisons, keep_stricter, weakened
+from toolmd._load.weakening import comparisons, keep_stricter, list_weakened
 from toolmd._types.call_spec import Limits, Safety, ToolCallSpec
 from toolmd._validation import ArgumentsValidator, InvalidArgumentsError, MalformedError
 
@@ -88,7 +88,7 @@ def test_every_field_is_compared_or_known_to_restrict_nothing(noun) -> None:
     ],
 )  # fmt: skip
 def test_an_edit_that_allows_more_is_found_and_named(line, by, place) -> None:
-    found = weakened(OLD, edited(line, by))
+    found = list_weakened(OLD, edited(line, by))
 
     assert places(found) == ({place} if place else set())
 
@@ -97,7 +97,7 @@ def test_a_required_parameter_must_not_be_removed() -> None:
     start, _, rest = FULL.partition("### dose")
     new = spec_of(start + "### note" + rest.partition("### note")[2].replace("dose", "size(drug)"))
 
-    assert "Parameters: dose" in places(weakened(OLD, new))
+    assert "Parameters: dose" in places(list_weakened(OLD, new))
     assert keep_stricter(OLD, new).spec.parameters == OLD.parameters
 
 
@@ -107,25 +107,25 @@ def test_a_renamed_parameter_keeps_its_restrictions() -> None:
     renamed = spec_of(text)
     wider = spec_of(text.replace("- **Maximum**: 10\n", ""))
 
-    assert "Parameters: dose" not in places(weakened(OLD, renamed))
-    assert "Parameters: amount: Maximum" in places(weakened(OLD, wider))
+    assert "Parameters: dose" not in places(list_weakened(OLD, renamed))
+    assert "Parameters: amount: Maximum" in places(list_weakened(OLD, wider))
 
 
 def test_a_new_parameter_a_new_description_and_examples_weaken_nothing() -> None:
     more = "### why\n\n- **Type**: string\n- **Description**: Why\n\n## Returns"
     new = spec_of(FULL.replace("## Returns", more).replace("a dose.", "one dose.", 1))
 
-    assert weakened(OLD, new) == ()
+    assert list_weakened(OLD, new) == ()
 
 
 def test_a_threshold_below_the_default_is_found() -> None:
     silent = edited("- **Min Confidence**: 0.8\n")
     low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
 
-    assert weakened(silent, low) == ()
-    assert places(weakened(silent, low, default_min=0.7)) == {"Safety: Min Confidence"}
+    assert list_weakened(silent, low) == ()
+    assert places(list_weakened(silent, low, default_min=0.7)) == {"Safety: Min Confidence"}
     assert keep_stricter(silent, low, default_min=0.7).spec.safety.min_confidence is None
-    (found,) = weakened(silent, low, default_min=0.7)
+    (found,) = list_weakened(silent, low, default_min=0.7)
     assert (found.before, found.after) == (0.7, 0.5)
 
 
@@ -133,10 +133,10 @@ def test_a_threshold_of_at_least_the_default_weakens_nothing() -> None:
     silent = edited("- **Min Confidence**: 0.8\n")
     low = edited("- **Min Confidence**: 0.8", "- **Min Confidence**: 0.5")
 
-    assert weakened(silent, low, default_min=0.5) == ()
-    assert weakened(silent, silent, default_min=0.5) == ()
-    assert weakened(silent, low, default_min=0.0) == ()
-    assert weakened(low, OLD, default_min=0.9) == ()
+    assert list_weakened(silent, low, default_min=0.5) == ()
+    assert list_weakened(silent, silent, default_min=0.5) == ()
+    assert list_weakened(silent, low, default_min=0.0) == ()
+    assert list_weakened(low, OLD, default_min=0.9) == ()
 
 
 def test_a_threshold_of_a_file_is_kept_for_any_default() -> None:
@@ -157,9 +157,9 @@ def test_a_result_that_is_no_longer_hidden_is_found() -> None:
     hidden = spec_of(text)
     shown = spec_of(text.replace("    - **Sensitive**: true\n", ""))
 
-    assert places(weakened(hidden, shown)) == {"Returns: ssn: Sensitive"}
-    assert weakened(keep_stricter(hidden, shown).spec, hidden) == ()
-    assert "Returns: ssn: Sensitive" in places(weakened(hidden, OLD))
+    assert places(list_weakened(hidden, shown)) == {"Returns: ssn: Sensitive"}
+    assert list_weakened(keep_stricter(hidden, shown).spec, hidden) == ()
+    assert "Returns: ssn: Sensitive" in places(list_weakened(hidden, OLD))
 
 
 def test_stricter_parts_of_the_same_edit_are_live_at_once() -> None:
@@ -182,7 +182,7 @@ def test_an_edit_that_weakens_nothing_is_applied_unchanged() -> None:
 
 
 def test_a_finding_names_both_values() -> None:
-    (found,) = weakened(OLD, edited("- **Timeout**: 10s\n"))
+    (found,) = list_weakened(OLD, edited("- **Timeout**: 10s\n"))
 
     assert str(found) == "Limits: Timeout: 10s → none"
     assert found.diff == "- Limits: Timeout: 10s\n+ Limits: Timeout: none"
@@ -200,7 +200,7 @@ def test_a_finding_names_both_values() -> None:
 )
 def test_a_finding_shows_values_as_the_file_has_them(field, before, after) -> None:
     new = edited(f"- **{field}**: {before}", f"- **{field}**: {after}")
-    (found,) = weakened(OLD, new)
+    (found,) = list_weakened(OLD, new)
 
     assert str(found) == f"Limits: {field}: {before} → {after}"
 
@@ -218,13 +218,13 @@ def test_a_finding_shows_values_as_the_file_has_them(field, before, after) -> No
     ],
 )  # fmt: skip
 def test_a_finding_has_the_old_value_as_json_and_a_removed_one_as_none(line, before) -> None:
-    (found,) = weakened(OLD, edited(line))
+    (found,) = list_weakened(OLD, edited(line))
 
     assert (found.before, found.after) == (before, None)
 
 
 def test_a_finding_has_the_new_value_as_json() -> None:
-    (found,) = weakened(OLD, edited("- **Rate**: 3/s\n", "- **Rate**: 4/s\n"))
+    (found,) = list_weakened(OLD, edited("- **Rate**: 3/s\n", "- **Rate**: 4/s\n"))
 
     assert found.after == {"calls": 4, "per_s": 1.0}
 
@@ -241,14 +241,14 @@ def test_removing_a_restricting_line_weakens_or_breaks_and_adding_it_never_does(
         if less is None or less.hash == whole.hash:
             continue  # A broken file keeps what it said last; what others imply restricts nothing.
         line = text.splitlines()[number]
-        assert weakened(whole, less), line
-        assert weakened(less, whole) == (), line
-        assert weakened(whole, keep_stricter(whole, less).spec) == (), line
+        assert list_weakened(whole, less), line
+        assert list_weakened(less, whole) == (), line
+        assert list_weakened(whole, keep_stricter(whole, less).spec) == (), line
 
 
 def test_a_file_is_as_strict_as_itself() -> None:
     for text in CUTS:
-        assert weakened(spec_of(text), spec_of(text)) == ()
+        assert list_weakened(spec_of(text), spec_of(text)) == ()
 
 
 @given(text=st.sampled_from(CUTS), data=st.data())
@@ -263,7 +263,7 @@ def test_a_file_that_loses_any_part_leaves_the_live_policy_as_strict(text, data)
 
     held = keep_stricter(old, new)
 
-    assert weakened(old, held.spec) == ()
+    assert list_weakened(old, held.spec) == ()
     assert keep_stricter(held.spec, new).spec.canonical == held.spec.canonical
 
 
@@ -345,7 +345,7 @@ def test_the_live_policy_stays_as_strict_at_every_depth(old, new, value) -> None
     before, after = tool_of(old), tool_of(new)
     held = keep_stricter(before, after)
 
-    assert weakened(before, held.spec) == ()
+    assert list_weakened(before, held.spec) == ()
     assert keep_stricter(held.spec, after).spec.parameters == held.spec.parameters
     if takes(held.spec, {"x": value}) and not new_fields(old, new):
         assert takes(before, {"x": value})
@@ -406,7 +406,9 @@ def test_a_weaker_shape_stays_pending_and_a_stricter_one_is_live(old, new, place
     before = spec_of(FULL.replace("### note\n", PAYMENT))
     after = spec_of(FULL.replace("### note\n", PAYMENT.replace(old, new)))
 
-    assert [one.place for one in weakened(before, after)] == [f"Parameters: {at}" for at in places]
+    assert [one.place for one in list_weakened(before, after)] == [
+        f"Parameters: {at}" for at in places
+    ]
 
 
 def test_shapes_that_an_object_may_share_are_kept_whole() -> None:
@@ -419,8 +421,8 @@ def test_shapes_that_an_object_may_share_are_kept_whole() -> None:
     after = spec_of(FULL.replace("### note\n", text.replace("maximum 12", "maximum 6")))
     same = spec_of(FULL.replace("### note\n", text.replace("**iban**:\n", "**iban**: A bank\n")))
 
-    assert [one.place for one in weakened(before, after)] == ["Parameters: payment: One Of"]
-    assert weakened(before, same) == ()
+    assert [one.place for one in list_weakened(before, after)] == ["Parameters: payment: One Of"]
+    assert list_weakened(before, same) == ()
 
 
 def test_a_sensitive_field_of_a_results_shape_must_stay_sensitive() -> None:
@@ -430,7 +432,7 @@ def test_a_sensitive_field_of_a_results_shape_must_stay_sensitive() -> None:
     before = spec_of(f"{head}## Returns\n\n{shapes}\n## {tail}")
     for new in (shapes.replace(", sensitive", ""), "- **Type**: object\n"):
         after = spec_of(f"{head}## Returns\n\n{new}\n## {tail}")
-        assert weakened(before, after)
+        assert list_weakened(before, after)
         held = keep_stricter(before, after).spec
         assert isinstance(held, ToolSpec)
         assert held.returns == before.returns
@@ -498,7 +500,7 @@ def test_a_skill_that_asks_or_checks_less_is_a_pending_change(line: str, place: 
 
     assert places(held.weakened) == {place}
     assert held.spec is old
-    assert weakened(new, old) == ()
+    assert list_weakened(new, old) == ()
 
 
 @pytest.mark.parametrize(
@@ -518,9 +520,9 @@ def test_a_step_before_a_use_keeps_what_it_asks_or_checks(step: str, instead: st
         for one in (step, instead)
     )
 
-    assert places(weakened(asked, less)) == {"Workflow: wave"}
-    assert weakened(less, asked) == ()
-    assert weakened(asked, asked) == ()
+    assert places(list_weakened(asked, less)) == {"Workflow: wave"}
+    assert list_weakened(less, asked) == ()
+    assert list_weakened(asked, asked) == ()
 
 
 def approving(*groups: str) -> ToolSpec:
@@ -534,17 +536,17 @@ def test_each_approval_needs_one_of_its_own() -> None:
 
     for two, one in ((approving(head, head), approving(head)),
                      (approving(head, large), approving(head))):  # fmt: skip
-        assert places(weakened(two, one)) == {"Approval"}
-        assert weakened(one, two) == ()
+        assert places(list_weakened(two, one)) == {"Approval"}
+        assert list_weakened(one, two) == ()
         assert len(keep_stricter(two, one).spec.approvals) == 2
-    assert weakened(approving(large, head), approving(head, large)) == ()
+    assert list_weakened(approving(large, head), approving(head, large)) == ()
 
 
 def test_a_changed_approval_is_found_by_its_field() -> None:
     old = approving("- **When**: `dose > 7`\n- **By**: head\n- **Expires**: 2 hours\n")
     new = approving("- **When**: `dose > 8`\n- **By**: head\n- **Expires**: 3 hours\n")
 
-    assert {(one.place, one.before, one.after) for one in weakened(old, new)} == {
+    assert {(one.place, one.before, one.after) for one in list_weakened(old, new)} == {
         ("Approval: When", "dose > 7", "dose > 8"), ("Approval: Expires", "2 hours", "3 hours"),
     }  # fmt: skip
 
@@ -552,15 +554,15 @@ def test_a_changed_approval_is_found_by_its_field() -> None:
 def test_a_model_sees_no_more_of_a_result_at_once() -> None:
     few = spec_of(FULL.replace("What was given\n", "What was given\n- **To Model**: id\n"))
 
-    assert places(weakened(few, OLD)) == {"Returns: To Model"}
-    assert weakened(OLD, few) == ()
+    assert places(list_weakened(few, OLD)) == {"Returns: To Model"}
+    assert list_weakened(OLD, few) == ()
 
 
 def test_a_skill_may_get_other_words_and_more_steps() -> None:
     more = "2. **Wave**.\n   - **Use**: wave\n\n3. **Wave** again.\n   - **Use**: wave\n"
     new = skill_of(SKILL.replace("2. **Wave**.\n   - **Use**: wave\n", more).replace("?", "now?"))
 
-    assert weakened(skill_of(SKILL), new) == ()
+    assert list_weakened(skill_of(SKILL), new) == ()
 
 
 def test_a_skill_may_use_another_tool_and_a_tool_as_freely_as_before() -> None:
@@ -568,8 +570,8 @@ def test_a_skill_may_use_another_tool_and_a_tool_as_freely_as_before() -> None:
     other = SKILL.replace("greet, wave", "greet, nod").replace("**Use**: wave", "**Use**: nod")
     unasked = freely.replace("   - **Ask**: Greet {who}?\n", "")
 
-    assert weakened(skill_of(SKILL), skill_of(other)) == ()
-    assert weakened(skill_of(freely), skill_of(unasked)) == ()
+    assert list_weakened(skill_of(SKILL), skill_of(other)) == ()
+    assert list_weakened(skill_of(freely), skill_of(unasked)) == ()
 
 
 def test_a_finding_names_the_least_policy_of_a_tool_before_and_now() -> None:
@@ -578,8 +580,8 @@ def test_a_finding_names_the_least_policy_of_a_tool_before_and_now() -> None:
     asked = guarded.replace("   - **Check**: `size(said) > 0`\n", "")
     free = asked.replace("   - **Ask**: Greet {who}?\n", "")
 
-    (less,) = weakened(skill_of(guarded), skill_of(asked))
-    (least,) = weakened(skill_of(guarded), skill_of(free))
+    (less,) = list_weakened(skill_of(guarded), skill_of(asked))
+    (least,) = list_weakened(skill_of(guarded), skill_of(free))
 
     assert (less.before, less.after) == (["Check: true"], ["Ask"])
     assert (least.before, least.after) == (["Check: true"], None)
@@ -596,11 +598,11 @@ def test_a_skill_keeps_the_requirements_for_its_runs(field: str, old: object, ne
 
     assert places(held.weakened) == {f"Metadata: {field.replace('_', ' ').title()}"}
     assert held.spec is before
-    assert weakened(after, before) == ()
+    assert list_weakened(after, before) == ()
 
 
 def test_a_tool_is_not_compared_with_a_skill() -> None:
     with pytest.raises(TypeError):
-        weakened(OLD, skill_of(SKILL))
+        list_weakened(OLD, skill_of(SKILL))
     with pytest.raises(TypeError):
-        weakened(skill_of(SKILL), OLD)
+        list_weakened(skill_of(SKILL), OLD)

@@ -7,7 +7,7 @@ from pathlib import Path
 from policies import FULL
 
 from toolmd import ToolSpec, Workspace
-from toolmd._load.weakening import weakened
+from toolmd._load.weakening import list_weakened
 
 EDITS = (
     ("Give a patient a dose.", "Give one dose, now."),
@@ -67,7 +67,7 @@ def tear(folder: Path, times: int, *, trust_edits: bool = False, seed: int = 7) 
                 live = _live(workspace)
                 if live is None:
                     continue
-                looser += [f"{number}: {found}" for found in weakened(before, live)]
+                looser += [f"{number}: {found}" for found in list_weakened(before, live)]
                 before = live
             text = written
     return looser

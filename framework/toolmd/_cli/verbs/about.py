@@ -16,7 +16,7 @@ from toolmd._cli.commands import ask_plugins
 from toolmd._cli.files import state_problem
 from toolmd._cli.frame import Answer, ExitCode, open_workspace, stop
 from toolmd._cli.names import same_names
-from toolmd._cli.screen import Paint, counted, paint, table
+from toolmd._cli.screen import Paint, paint, plural, table
 from toolmd._types.code import Code
 from toolmd._types.settings import Settings
 from toolmd.config import find_project, load_settings
@@ -134,7 +134,7 @@ def examine(folder: Path | None) -> list[Sign]:
     well = Sign("state", "ok", f"{settings.state} can be written")
     signs += [
         Sign("state", "bad", *problem) if problem else well,
-        *_emptied(settings.state),
+        *_find_emptied(settings.state),
         _store(settings),
     ]
     try:
@@ -218,7 +218,7 @@ def _unset(about: str, variables: Iterable[str]) -> Sign | None:
     return None
 
 
-def _emptied(state: Path) -> Iterator[Sign]:
+def _find_emptied(state: Path) -> Iterator[Sign]:
     for path in sorted(state.rglob("*")):
         try:
             if path.suffix in _RECORDS and path.is_file():
@@ -262,7 +262,7 @@ def _workspace(settings: Settings) -> Iterator[Sign]:
         tools, skills = len(workspace.tools), len(workspace.skills)
         errors = sum(d.severity == "error" for d in workspace.diagnostics)
         if pending := workspace.changes.list_sync():
-            found = f"{counted(len(pending), 'pending edit')} that would weaken a policy"
+            found = f"{plural(len(pending), 'pending edit')} that would weaken a policy"
             yield Sign("changes", "note", found, "`toolmd accept` lists them")
-    found = ", ".join([counted(tools, "tool"), counted(skills, "skill"), counted(errors, "error")])
+    found = ", ".join([plural(tools, "tool"), plural(skills, "skill"), plural(errors, "error")])
     yield Sign("definitions", "bad" if errors else "ok", found, "toolmd check" if errors else "")

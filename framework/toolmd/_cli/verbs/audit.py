@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from toolmd._cli.frame import Answer, ExitCode, stop
-from toolmd._cli.screen import counted, help_line, out, paint, printable, table
+from toolmd._cli.screen import help_line, out, paint, plural, printable, table
 from toolmd.config import load_settings
 
 SHOWN = 100
@@ -122,7 +122,7 @@ def _verify(reader: Any, notes: list[str]) -> Answer:
     verified = reader.verify()
     value = verified.to_dict()
     if verified.sound:
-        sound = f"{counted(verified.records, 'record')}: all unchanged."
+        sound = f"{plural(verified.records, 'record')}: all unchanged."
         return Answer(value, lines=[sound], notes=notes)
     what = f"record {verified.file}:{verified.first_bad}: {verified.problem}"
     lines = [

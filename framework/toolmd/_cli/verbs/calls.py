@@ -15,22 +15,23 @@ from toolmd._cli.frame import (
     ConfidenceOption,
     DryRunOption,
     ExitCode,
+    RolesOption,
     WordsArgument,
     YesOption,
-    agreed,
-    given_arguments,
+    ask_agreement,
     new_conversation,
+    read_arguments,
     stop,
     user_of,
 )
-from toolmd._cli.names import named, not_loaded, wanted_python
+from toolmd._cli.names import complete_names, not_loaded, suggest_python
 from toolmd._cli.screen import (
     Paint,
-    counted,
     for_people,
     help_line,
     interactive,
     paint,
+    plural,
     printable,
     read_stdin,
     table,
@@ -56,10 +57,6 @@ _WORST = (
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The pending call; `toolmd pending` lists them.")
 ]
-DeciderRoles = Annotated[
-    list[str] | None,
-    typer.Option("--role", metavar="NAME", help="A role of who decides; may be repeated."),
-]
 DeciderOption = Annotated[
     str | None,
     typer.Option(
@@ -74,7 +71,9 @@ DeciderOption = Annotated[
 
 def call(
     workspace: Any,
-    name: Annotated[str, typer.Argument(metavar="TOOL", help="The tool.", autocompletion=named)],
+    name: Annotated[
+        str, typer.Argument(metavar="TOOL", help="The tool.", autocompletion=complete_names)
+    ],
     words: WordsArgument = None,
     *,
     args_json: Annotated[
@@ -100,10 +99,10 @@ def call(
     else:
         help_ = not_loaded(name, workspace) or SEE_NAMES
     warn_of_earlier(workspace, [name])
-    stated, on_event = caller.stated(), partial(show_progress, json=json)
+    stated, on_event = caller.arguments(), partial(show_progress, json=json)
     result = workspace.call_sync(
         name,
-        given_arguments(words, args_json, parameters, "--args-json"),
+        read_arguments(words, args_json, parameters, "--args-json"),
         confidence=confidence,
         **stated,
         conversation=new_conversation(),
@@ -111,13 +110,13 @@ def call(
         on_event=on_event,
     )
     if not dry_run:
-        result = _decided(workspace, result, yes=yes, user=caller.user, on_event=on_event)
+        result = _settle(workspace, result, yes=yes, user=caller.user, on_event=on_event)
     help_ = help_ or _remedy(result, workspace, stated["context"])
     answer = call_answer(result, again=True)
     return answer._replace(notes=[help_line(help_)] if help_ else [])
 
 
-def _decided(workspace: Any, result: Any, *, yes: bool, user: str | None, on_event: Any) -> Any:
+def _settle(workspace: Any, result: Any, *, yes: bool, user: str | None, on_event: Any) -> Any:
     """Return the result after a person's decisions; the same where nobody decides."""
     confirmations = workspace.confirmations
     while result.outcome == "confirm" and (asked := result.confirmation) is not None:
@@ -130,7 +129,7 @@ def _decided(workspace: Any, result: Any, *, yes: bool, user: str | None, on_eve
             if (values := ask_values(asked.prompt, asked.form)) is None:
                 result = confirmations.reject_sync(asked.id, user=user)
                 continue
-        elif not agreed(asked.prompt, yes=yes):
+        elif not ask_agreement(asked.prompt, yes=yes):
             break
         result = confirmations.approve_sync(asked.id, values, user=user, on_event=on_event)
     return result
@@ -143,7 +142,7 @@ def _remedy(result: Any, workspace: Any, supplied: dict[str, str]) -> str:
             return "; ".join(state_problem(workspace.settings.state) or ())
         case "not_implemented":
             path = Path(workspace.tools[result.tool].call_spec.source.path)
-            return wanted_python(result.tool, path, workspace.settings.root)
+            return suggest_python(result.tool, path, workspace.settings.root)
         case "auth_required":
             return "add --user ID, the user who makes the call"
         case "context_required":
@@ -183,7 +182,7 @@ def handle(
     turn = workspace.handle_sync(
         read_stdin("the model's reply", MOST),
         dialect,
-        **caller.stated(),
+        **caller.arguments(),
         conversation=new_conversation(),
         dry_run=dry_run,
         on_event=partial(show_progress, json=json),
@@ -274,7 +273,7 @@ def confirm(
         typer.Option("--set", metavar="KEY=VALUE", help="Change an argument first; repeatable."),
     ] = None,
     user: DeciderOption = None,
-    role: DeciderRoles = None,
+    role: RolesOption = None,
     json: bool,
 ) -> Answer:
     """Approve a pending call and run it.
@@ -300,7 +299,7 @@ def confirm(
 
 def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, Any] | None:
     """Return the changed arguments, converted to the types of the tool's parameters."""
-    from toolmd._cli.arguments import typed_arguments
+    from toolmd._cli.arguments import convert_arguments
     from toolmd._types.asked import fields_of
 
     waiting = workspace.confirmations.get_sync(confirmation_id)
@@ -309,7 +308,7 @@ def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, A
     if waiting is not None and waiting.form is not None:
         parameters = fields_of(waiting.form)
     try:
-        return typed_arguments(words, parameters)
+        return convert_arguments(words, parameters)
     except ValueError as error:
         stop(ExitCode.USAGE, str(error), "write --set key=value")
 
@@ -319,7 +318,7 @@ def reject(
     confirmation_id: IdArgument,
     *,
     user: DeciderOption = None,
-    role: DeciderRoles = None,
+    role: RolesOption = None,
 ) -> Answer:
     """Reject a pending call: it never runs.
 
@@ -348,7 +347,7 @@ def respond(
     ],
     *,
     user: DeciderOption = None,
-    role: DeciderRoles = None,
+    role: RolesOption = None,
 ) -> Answer:
     """Answer a pending call in place of the tool; the tool never runs.
 
@@ -414,7 +413,7 @@ def accept(
         ended = f"{edits[0].name}: the edit is live now."
     elif edits:
         live = "live now." if all_ else "`toolmd accept NAME` makes one live."
-        ended = f"{counted(len(edits), 'pending edit')}: {live}"
+        ended = f"{plural(len(edits), 'pending edit')}: {live}"
     value = [edit.to_dict() for edit in edits]
     return Answer(value if name is None else value[0], "\n".join(lines) or None, [ended])
 
@@ -429,7 +428,7 @@ def _accept_against(workspace: Any, revision: str, name: str | None, by: str, wh
     new = write_accepted(settings.root, wanted, by, why)
     lines = [printable(f"{each}: {one}") for each, one in new]
     ended = (
-        f"{counted(len(new), 'change')} written to {FILE}: commit it."
+        f"{plural(len(new), 'change')} written to {FILE}: commit it."
         if new
         else (f"Nothing is weaker than at {revision}.")
     )
@@ -463,7 +462,7 @@ def crises(
         since = dt.datetime.fromtimestamp(one.since, dt.UTC).astimezone().isoformat(" ", "seconds")
         whose = f"  user {printable(one.user)}" if one.user else ""
         lines.append(f"{printable(one.conversation)}{whose}  since {since}")
-    flagged = counted(len(found), "flagged conversation")
+    flagged = plural(len(found), "flagged conversation")
     clears = f"{flagged}: `toolmd crises CONVERSATION [--user ID]` clears one."
     ended = clears if found else "No conversation is flagged."
     return Answer([one.to_dict() for one in found], "\n".join(lines) or None, [ended])

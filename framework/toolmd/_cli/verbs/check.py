@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from toolmd._cli.diagnostics import REPORTS, concise, fix_files, lines_below, summary
-from toolmd._cli.files import STDIN, definitions_among, replace_file
+from toolmd._cli.files import STDIN, definitions_among, path_here, write_file
 from toolmd._cli.frame import Answer, ExitCode, stop
-from toolmd._cli.names import named, wanted_python
-from toolmd._cli.screen import Paint, counted, err, help_line, paint, printable
+from toolmd._cli.names import complete_names, suggest_python
+from toolmd._cli.screen import Paint, err, help_line, paint, plural, printable
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd.config import find_project, load_settings
@@ -92,7 +92,7 @@ def check(
     if policy is not None:
         lines += [*(f"note: {printable(note)}" for note in policy.notes), str(policy)]
     if left_out:
-        lines.append(f"{counted(left_out, 'finding')} left out by check.ignore.")
+        lines.append(f"{plural(left_out, 'finding')} left out by check.ignore.")
     own = _list_own_folders(found.root, paths or (), project)
     wrong = any(_fails(d, found.root, own) for d in found.diagnostics)
     value = [d.to_dict() for d in found.diagnostics]
@@ -152,7 +152,7 @@ def _summary(found: Any, bare: str, *, fix: bool) -> list[str]:
     lines += [f"{paint('note', 'cyan', sys.stderr)}: {printable(note)}" for note in found.notes]
     if len(found.without_python) <= _MOST_HELP:
         for name, path in found.without_python.items():
-            lines.append(help_line(printable(wanted_python(name, path, found.root))))
+            lines.append(help_line(printable(suggest_python(name, path, found.root))))
     fixable = sum(1 for d in found.diagnostics if d.fix)
     if fixable and not fix:
         known = "1 fix is" if fixable == 1 else f"{fixable} fixes are"
@@ -210,10 +210,10 @@ def fmt(
     if not paths or project is not None or find_project(Path.cwd().resolve()) is not None:
         settings = load_settings(project)
         roots = [settings.root / one for one in dict.fromkeys((*settings.tools, *settings.skills))]
-        paths = paths or [_relative(folder) for folder in roots if folder.is_dir()]
+        paths = paths or [path_here(folder) for folder in roots if folder.is_dir()]
     dry = check or diff
     if paths == [STDIN]:
-        one = _formatted(read_alone(STDIN))
+        one = _format(read_alone(STDIN))
         value = one.to_dict(diff=diff)
         if one.state == "broken":
             return Answer(value, lines=_lines(one), code=ExitCode.FINDINGS)
@@ -223,30 +223,25 @@ def fmt(
         return Answer({**value, "text": one.text}, text, code=int(changes))
     done = []
     for path in definitions_among(paths or ()):
-        one = _formatted(read_alone(str(path)))
+        one = _format(read_alone(str(path)))
         if one.state == "changes" and not dry:
-            replace_file(path, one.text)
+            write_file(path, one.text)
             one = one._replace(state="written")
         done.append(one)
     reports = [text for one in done if (text := _report(one, diff=diff)) is not None]
     changed = sum(one.state in {"changes", "written"} for one in done)
     broken = sum(one.state == "broken" for one in done)
-    ended = [f"{counted(changed, 'file')} {'would change' if dry else 'rewritten'}"]
+    ended = [f"{plural(changed, 'file')} {'would change' if dry else 'rewritten'}"]
     ended = ended if changed else []
-    ended += [f"{counted(broken, 'file')} with errors left as they are"] if broken else []
-    ended.append(f"{counted(len(done) - changed - broken, 'file')} already canonical")
+    ended += [f"{plural(broken, 'file')} with errors left as they are"] if broken else []
+    ended.append(f"{plural(len(done) - changed - broken, 'file')} already canonical")
     lines = [*(line for one in done for line in _lines(one)), f"{', '.join(ended)}."]
     code = ExitCode.FINDINGS if broken or (changed and dry) else ExitCode.DONE
     value_of = [one.to_dict(diff=diff) for one in done]
     return Answer(value_of, "\n".join(reports) if reports else None, lines, code)
 
 
-def _relative(folder: Path) -> str:
-    here = Path.cwd()
-    return str(folder.relative_to(here) if folder.is_relative_to(here) else folder)
-
-
-def _formatted(read: Any) -> _Formatted:
+def _format(read: Any) -> _Formatted:
     from toolmd._load.files import whole_file
     from toolmd._parse import format_text
 
@@ -294,7 +289,7 @@ def try_examples(
         typer.Argument(
             metavar="NAME",
             help="Only these tools, or transcripts NAME.chat.md; default: all tools.",
-            autocompletion=named,
+            autocompletion=complete_names,
         ),
     ] = None,
     *,
@@ -328,7 +323,7 @@ def try_examples(
         row = f"{mark}  {printable(one.tool + (f': {one.example}' if one.example else ''))}"
         rows.append(row + (f" ({one.how})" if one.passed else f"\n      {printable(one.message)}"))
     failed = sum(not one.passed for one in tried)
-    ended = f"{counted(len(tried), 'example')}, {f'{failed} failed' if failed else 'all passed'}."
+    ended = f"{plural(len(tried), 'example')}, {f'{failed} failed' if failed else 'all passed'}."
     none = "There are no examples. Write some below `## Examples` in a tool's file."
     code = ExitCode.FINDINGS if failed else ExitCode.DONE
     value = [one.to_dict() for one in tried]

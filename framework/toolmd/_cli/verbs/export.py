@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from toolmd._cli.files import shown, write_all
+from toolmd._cli.files import path_here, write_files
 from toolmd._cli.frame import Answer, ExitCode, open_workspace, stop
-from toolmd._cli.names import named
+from toolmd._cli.names import complete_names
 from toolmd._cli.screen import as_json, paint
 from toolmd._export.exported import Exported
 from toolmd._export.targets import TARGETS, find_target
@@ -22,7 +22,9 @@ def export(
     ],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME", help="Only these; default: all.", autocompletion=named),
+        typer.Argument(
+            metavar="NAME", help="Only these; default: all.", autocompletion=complete_names
+        ),
     ] = None,
     *,
     file: Annotated[
@@ -62,9 +64,9 @@ def export(
         )
     if out_dir is not None:
         try:
-            paths = [shown(path) for path in write_exported(exported, out_dir, force=force)]
+            paths = [path_here(path) for path in write_exported(exported, out_dir, force=force)]
         except FileExistsError as error:
-            taken = shown(Path(error.filename2 or error.filename))
+            taken = path_here(Path(error.filename2 or error.filename))
             what = f"{taken}: exists already; nothing was written"
             stop(ExitCode.USAGE, what, "--force overwrites")
         lines = [f"{paint('made', 'green')} {path}" for path in paths]
@@ -119,7 +121,7 @@ def write_exported(exported: Exported, folder: Path, *, force: bool) -> list[Pat
     else:
         text = jsons.dumps(items, indent=2, ensure_ascii=False)
         files[folder / f"{exported.target}.json"] = f"{text}\n"
-    write_all(files, force=force, executable=executable)
+    write_files(files, force=force, executable=executable)
     return [*files]
 
 

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
-from toolmd._cli.files import STDIN, shown, write_all
+from toolmd._cli.files import STDIN, path_here, write_files
 from toolmd._cli.frame import Answer, ExitCode, stop
-from toolmd._cli.screen import Paint, counted, paint, printable, read_stdin
+from toolmd._cli.screen import Paint, paint, plural, printable, read_stdin
 from toolmd._cli.upstream import (
     WANTED,
     Import,
@@ -126,14 +126,14 @@ def import_(
     try:
         wanted = {path: text for path, text in files.items() if not _is_there(path, text)}
         executable = {places[name] for name in found.executable if name in found.files}
-        write_all(wanted, force=force, executable=executable)
+        write_files(wanted, force=force, executable=executable)
     except FileExistsError as error:
         what = f"{error.filename2 or error.filename}: exists already; nothing was written"
         stop(ExitCode.USAGE, what, _HELP)
     found.notes += [Note("", "", add_table(table, project)) for table in found.tables]
     accept_written(found, project)
     code = ExitCode.FINDINGS if found.refused or not (files or live) else ExitCode.DONE
-    return _answer(found, [shown(path) for path in files], code, json=json)
+    return _answer(found, [path_here(path) for path in files], code, json=json)
 
 
 def _read(kind: str, source: str, folder: Path | None, model: str) -> Import:
@@ -241,7 +241,7 @@ def _leave_out(found: Import, places: dict[str, Path]) -> None:
             taken.setdefault(_definition(name), places[name])
     found.files = {name: one for name, one in found.files.items() if _definition(name) not in taken}
     found.notes = [note for note in found.notes if note.definition not in taken]
-    found.refused += [Note(name, "", f"{shown(path)} exists already; {_HELP}")
+    found.refused += [Note(name, "", f"{path_here(path)} exists already; {_HELP}")
                       for name, path in taken.items()]  # fmt: skip
 
 
@@ -266,23 +266,23 @@ def _answer(found: Import, paths: list[str], code: ExitCode, *, json: bool) -> A
         ("note", "cyan", found.notes), ("not imported", "red", found.refused),
     )  # fmt: skip
     notes = [f"{paint(heading, how, sys.stderr)}: {printable(text)}"
-             for heading, how, each in headings for text in merged(each)]  # fmt: skip
+             for heading, how, each in headings for text in merge(each)]  # fmt: skip
     texts = [text for text in found.files.values() if isinstance(text, str)]
     undecided = {sentence for text in texts for sentence in RESTRICTED.findall(text)}
     if not paths:
         notes.append("Nothing was imported." if found.refused else
                      "There is nothing new to import.")  # fmt: skip
     elif not json and undecided:
-        left = counted(len(undecided), "restriction")
+        left = plural(len(undecided), "restriction")
         notes.append(f"Next: decide about {left}: write a field instead of its line, or delete the "
                      "line; then run toolmd check")  # fmt: skip
     elif not json:
         notes.append("Next: review the drafts, then run toolmd check")
-    written = [f"{paint('made', 'green')} {path}" for path in _folded(paths)]
+    written = [f"{paint('made', 'green')} {path}" for path in _fold_folders(paths)]
     return Answer(value, "\n".join(written) or None, (), code, notes)
 
 
-def _folded(paths: list[str]) -> Iterator[str]:
+def _fold_folders(paths: list[str]) -> Iterator[str]:
     """Yield the definitions, and after each one the number of files in its folder."""
     for path in paths:
         if not path.endswith(tuple(SUFFIXES)):
@@ -290,11 +290,11 @@ def _folded(paths: list[str]) -> Iterator[str]:
         yield path
         folder = path.removesuffix(".skill.md") + "/"
         if inside := sum(one.startswith(folder) for one in paths):
-            yield f"{folder} ({counted(inside, 'file')})"
+            yield f"{folder} ({plural(inside, 'file')})"
     yield from (path for path in paths if path.endswith(".toml"))
 
 
-def merged(notes: Iterable[Note], most: int = _SCREEN) -> Iterator[str]:
+def merge(notes: Iterable[Note], most: int = _SCREEN) -> Iterator[str]:
     """Yield at most so many lines: what somebody must decide first, and each kind of note once.
 
     A kind has the number of its notes, the first text and the first places; --json has all.

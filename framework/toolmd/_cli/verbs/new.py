@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from toolmd._cli.files import definitions_among, replace_file, write_all
+from toolmd._cli.files import definitions_among, write_file, write_files
 from toolmd._cli.frame import Answer, ExitCode, stop
 from toolmd._cli.screen import err, paint
 from toolmd.config import OWN_FILE, find_project, load_settings
@@ -42,8 +42,8 @@ def init(
     known = ignored.read_text("utf-8") if ignored.is_file() else ""
     if ".toolmd/" not in known.splitlines():
         ending = "" if known.endswith("\n") or not known else "\n"
-        replace_file(ignored, f"{known}{ending}.toolmd/\n")
-    return _written(root, files, call)
+        write_file(ignored, f"{known}{ending}.toolmd/\n")
+    return _write(root, files, call)
 
 
 def new_tool(name: NameArgument, *, project: Path | None) -> Answer:
@@ -68,12 +68,12 @@ def new_plugin(
     """Write an installable package of tools."""
     from toolmd._cli.templates import package_files
 
-    snake = checked_name(name)
+    snake = check_name(name)
     if snake in {*sys.stdlib_module_names, "toolmd"}:
         what = f"{name!r} would never be imported: another package has that name"
         stop(ExitCode.USAGE, what, f"choose another name, such as {snake}_tools")
     root = (folder or Path()) / snake.replace("_", "-")
-    return _written(root, package_files(snake), f"cd {root} && toolmd check && pip install -e .")
+    return _write(root, package_files(snake), f"cd {root} && toolmd check && pip install -e .")
 
 
 def _new(kind: str, name: str, project: Path | None) -> Answer:
@@ -85,7 +85,7 @@ def _new(kind: str, name: str, project: Path | None) -> Answer:
     if not folders:
         help_ = f'set {within}s = ["{within}s_md"]'
         stop(ExitCode.USAGE, f"the project has no folder of {within}s", help_)
-    snake, root = checked_name(name), settings.root
+    snake, root = check_name(name), settings.root
     folders_there = [str(root / one) for one in (*settings.tools, *settings.skills)
                      if (root / one).is_dir()]  # fmt: skip
     for file in definitions_among(folders_there):
@@ -97,9 +97,9 @@ def _new(kind: str, name: str, project: Path | None) -> Answer:
     if kind == "tool" and (module := _holder(root / folders[0], snake)):
         what = f"the function that {os.path.relpath(module, root / folders[0])} has"
         after = f"review the draft of {what}, then run toolmd check"
-        return _written(root, {definition: _draft(module, snake)}, after)
+        return _write(root, {definition: _draft(module, snake)}, after)
     place = os.path.relpath(root / definition)
-    return _written(root, files, f"describe the {kind} in {place}, then run toolmd check")
+    return _write(root, files, f"describe the {kind} in {place}, then run toolmd check")
 
 
 def _draft(module: str, function: str) -> str:
@@ -124,18 +124,18 @@ def _holder(folder: Path, function: str) -> str:
     return str(folder.joinpath(*found[0].parts)) if found else ""
 
 
-def _written(root: Path, files: dict[str, str], after: str) -> Answer:
+def _write(root: Path, files: dict[str, str], after: str) -> Answer:
     """Write new files, or none if one exists; show them and the next command."""
     for path in files:
         if (root / path).exists():
             stop(ExitCode.USAGE, f"{os.path.relpath(root / path)} exists already", _ELSE)
-    write_all({root / path: text for path, text in files.items()}, force=False)
+    write_files({root / path: text for path, text in files.items()}, force=False)
     paths = [os.path.relpath(root / path) for path in files]
     text = "\n".join(f"{paint('made', 'green')} {path}" for path in paths)
     return Answer({"written": paths, "next": after}, text, [f"Next: {after}"])
 
 
-def checked_name(name: str) -> str:
+def check_name(name: str) -> str:
     """Return the name in snake_case; stop if it is not valid for a definition and a function."""
     snake = name.replace("-", "_")
     if not _NAME.fullmatch(snake):

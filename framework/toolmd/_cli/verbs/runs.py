@@ -15,11 +15,11 @@ from toolmd._cli.frame import (
     ExitCode,
     WordsArgument,
     YesOption,
-    agreed,
-    given_arguments,
+    ask_agreement,
+    read_arguments,
     stop,
 )
-from toolmd._cli.names import known_skill, named
+from toolmd._cli.names import complete_names, known_skill
 from toolmd._cli.screen import Paint, err, interactive, paint, printable, table
 
 PAGE = 50
@@ -29,7 +29,9 @@ IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The run; `toolmd 
 
 def run(
     workspace: Any,
-    skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=named)],
+    skill: Annotated[
+        str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=complete_names)
+    ],
     words: WordsArgument = None,
     *,
     input_json: Annotated[
@@ -63,8 +65,8 @@ def run(
         help_ = 'set store = "sqlite", and remove **Durable** from the skill'
         stop(ExitCode.USAGE, f"a run of {bound.name} ends with this process", help_)
     warn_of_earlier(workspace, [bound.name, *spec.required_tools, *spec.required_skills])
-    inputs = given_arguments(words, input_json, spec.parameters, "--input-json")
-    stated = {"confidence": confidence, **caller.stated()}
+    inputs = read_arguments(words, input_json, spec.parameters, "--input-json")
+    stated = {"confidence": confidence, **caller.arguments()}
     if begins is not None:
         told = run_answer(workspace.run_sync(bound.name, inputs, **stated, at=begins))
         return told._replace(text=told.value.get("run_id"))
@@ -81,7 +83,7 @@ def _answer(question: Any, *, yes: bool) -> bool | None:
     if question.asks_outcome and question.saves is not None:
         return None  # It needs the result of the call, too.
     yes = yes and not question.asks_outcome
-    return agreed(question.prompt, yes=yes) if yes or interactive() else None
+    return ask_agreement(question.prompt, yes=yes) if yes or interactive() else None
 
 
 _MARKS: dict[str, tuple[str, Paint]] = {

@@ -24,11 +24,11 @@ from toolmd._cli.frame import (
     stop,
 )
 from toolmd._cli.screen import (
-    counted,
     err,
     help_line,
     out,
     paint,
+    plural,
     printable,
     stdout_for_data,
 )
@@ -261,9 +261,9 @@ class LiveReport:
         if fresh:
             err(full(fresh, lines_below(self._workspace.settings.root)))
         at = paint(time.strftime("%H:%M:%S"), "dim", sys.stderr)
-        tools = counted(len(self._workspace.tools), "tool")
-        skills = counted(len(self._workspace.skills), "skill")
-        wrong = paint(counted(len(found), "finding"), "yellow", sys.stderr) if found else "all well"
+        tools = plural(len(self._workspace.tools), "tool")
+        skills = plural(len(self._workspace.skills), "skill")
+        wrong = paint(plural(len(found), "finding"), "yellow", sys.stderr) if found else "all well"
         err(f"{at} {printable(words)}{tools}, {skills}, {wrong}")
         for edit in edits:
             err(paint(f"{edit.name}: this edit weakens its policy, so it waits", "yellow"))

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.frame import Answer, ExitCode, open_workspace, stop
-from toolmd._cli.screen import Paint, counted, paint, printable
-from toolmd._cli.upstream import published_in
+from toolmd._cli.screen import Paint, paint, plural, printable
+from toolmd._cli.upstream import read_published
 from toolmd.errors import NotFoundError, UnreachableError
 
 Files = dict[str, dict[str, str]]
@@ -89,7 +89,7 @@ def _service(settings: Any, name: str, files: dict[str, str], *, accept: bool) -
     row: dict[str, Any] = {"server": name, "state": "running", "problem": None, "tools": []}
     try:
         if document:
-            published = published_in(settings, document)
+            published = read_published(settings, document)
             # An import chooses among the operations, so those without a file are no news.
             published = {key: text for key, text in published.items() if key in files}
     except (NotFoundError, UnreachableError, UnreadableSourceError) as error:
@@ -109,7 +109,7 @@ def _rows(server: dict[str, Any]) -> Iterator[str]:
         yield f"{name}: {paint('does not answer', 'red')}: {printable(server['problem'])}"
         return
     number = {state: sum(tool["state"] == state for tool in tools) for state in _PAINTS}
-    accepted = counted(number["accepted"], "accepted tool")
+    accepted = plural(number["accepted"], "accepted tool")
     without = f"{number['closed']} without a valid file (closed)"
     yield f"{name}: {accepted}, {number['changed']} changed, {without}"
     for tool in tools:

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from toolmd._cli.frame import Answer, ExitCode, stop
-from toolmd._cli.names import known_skill, named, same_names, unknown
-from toolmd._cli.screen import counted, for_people, table
+from toolmd._cli.names import complete_names, known_skill, same_names, unknown
+from toolmd._cli.screen import for_people, plural, table
 from toolmd._types.diagnostic import Severity
 from toolmd._types.registry import AnySpec, Bound
 
@@ -21,7 +21,7 @@ def list_(workspace: Any) -> Answer:
     notes = [f"note: {note}" for note in same_names(workspace)]
     found = workspace.registry.diagnostics
     if errors := sum(d.severity is Severity.ERROR for d in found):
-        missing = f"{counted(errors, 'error')}; some definitions may be missing: `toolmd check`"
+        missing = f"{plural(errors, 'error')}; some definitions may be missing: `toolmd check`"
         notes.append(f"note: {missing}")
     if not entries:
         wrong = any(d.severity is not Severity.HINT for d in found)
@@ -35,7 +35,7 @@ def list_(workspace: Any) -> Answer:
         for e, one in zip(entries, bound, strict=True)
     ]
     kinds = [e["kind"] for e in entries]
-    many = f"{counted(kinds.count('tool'), 'tool')}, {counted(kinds.count('skill'), 'skill')}."
+    many = f"{plural(kinds.count('tool'), 'tool')}, {plural(kinds.count('skill'), 'skill')}."
     return Answer(entries, table(head, rows), [many], notes=notes)
 
 
@@ -59,7 +59,7 @@ def _runs(entry: dict[str, Any], spec: AnySpec) -> str:
 def show(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="A tool or skill.", autocompletion=named),
+        typer.Argument(metavar="NAME", help="A tool or skill.", autocompletion=complete_names),
     ] = None,
     *,
     file: Annotated[
@@ -109,7 +109,9 @@ def show(
 
 def graph(
     workspace: Any,
-    skill: Annotated[str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=named)],
+    skill: Annotated[
+        str, typer.Argument(metavar="SKILL", help="The skill.", autocompletion=complete_names)
+    ],
     *,
     svg: Annotated[
         bool, typer.Option("--svg/--mermaid", help="Draw a picture, or print Mermaid text.")

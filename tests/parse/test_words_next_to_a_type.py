@@ -66,6 +66,9 @@ def test_other_words_are_kept_with_a_warning(words):
         "`animal` (string): **required**. A *big* one",
         "`animal` (string) Required. A *big* one",
         "animal * (string): A *big* one",
+        "animal (string) *: A *big* one",
+        "animal (string)*: A *big* one",
+        "animal: string **required** - A *big* one",
     ],
 )
 def test_required_behind_a_type_is_no_part_of_the_description(line):

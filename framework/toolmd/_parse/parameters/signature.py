@@ -110,9 +110,6 @@ def read_signature(line: Mark) -> Draft | None:
         line,
         _within(found, line, _question_mark(found, line, head.end() - closing), head["open"]),
     )
-    if star := _STAR.match(line.text, end):
-        found.entries.append(imply("Required", "yes", line.at(star.start(1), len(star[1]))))
-        end = star.end(1)
     end = _groups(found, line, end)
     between = _MARKS.match(line.text, end)
     end = between.end() if between else end
@@ -154,6 +151,9 @@ def _within(found: Draft, line: Mark, at: int, opened: str | None) -> int:
 def _groups(found: Draft, line: Mark, at: int) -> int:
     """Read `(string, required)`, `` `string` `` and `*required*` from `at` on; return their end."""
     while True:
+        if not found.separated and (star := _STAR.match(line.text, at)):
+            found.entries.append(imply("Required", "yes", line.at(star.start(1), len(star[1]))))
+            at = star.end(1)
         span, flag = _SPAN.match(line.text, at), _FLAG.match(line.text, at)
         start = _MARKS.match(line.text, at)
         opening = start.end() if start else at
@@ -163,7 +163,7 @@ def _groups(found: Draft, line: Mark, at: int) -> int:
             at = flag.end() + (line.text[flag.end() : flag.end() + 1] == ",")
         elif close and (end := _closing(line.text, opening, close)) > 0:
             read_details(found, line.at(opening + 1, end - opening - 1))
-            after = re.compile(r"(?:\*\*|__|[*_`])*").match(line.text, end + 1)
+            after = re.compile(r"(?!\*:)(?:\*\*|__|[*_`])*").match(line.text, end + 1)
             at = after.end() if after else end + 1
         elif span and not found.typed and _is_typed(span[2]):
             read_details(found, line.at(span.start(2), len(span[2])))
@@ -182,6 +182,10 @@ def _leading_type(found: Draft, rest: Mark) -> Mark:
     ends = [match for match in _PART.finditer(rest.text) if match.start() > 0]
     end = ends[0].start() if ends else len(rest.text)
     head = rest.text[:end].rstrip(".")
+    kind, _, word = head.rpartition(" ")
+    if fold(word) in FLAGS and is_type(kind):  # `integer **required** - how many`
+        found.entries.append(imply(*FLAGS[fold(word)], rest.at(len(kind) + 1, len(word))))
+        head = kind
     first, *others = (piece.partition("(")[0].strip() for piece in pieces_of(head))
     slipped = any(fold(word) in FLAGS for word in others) and nearest_type(first)
     if not first or not (_is_typed(first) or code_spans(head) or slipped):

@@ -65,27 +65,6 @@ def test_an_empty_user_is_a_usage_error_of_every_verb(console, verb) -> None:
     assert (typed.out, typed.code) == ("", 2)
 
 
-@pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (("call", "x" * 5000), "the name"),
-        (("call", "say_hello", "--context", f"patient={'x' * 5000}"), "--context"),
-        (("call", "say_hello", "--user", "x" * 5000), "--user"),
-        (("runs", "show", "x" * 5000), "the ID"),
-        (("runs", "cancel", "x" * 5000), "the ID"),
-        (("confirm", "x" * 5000), "the ID"),
-        (("accept", "x" * 5000), "the name"),
-        (("export", "openai", "x" * 5000), "the names"),
-    ],
-)
-def test_an_odd_value_is_named_as_it_was_typed_and_not_by_its_python(project, words, named) -> None:
-    typed = project(*words)
-    assert typed.err.startswith(f"error: {named} must be ")
-    assert "None" not in typed.err
-    assert "_sync" not in typed.err
-    assert (typed.out, typed.code) == ("", 2)
-
-
 CODES = """
     check 01|fmt 1|test 15|export 15|audit 1|doctor 1|show 15|graph 5|rule 5|accept 5|import 15|
     call 01345|handle 01345|run 01345|chat 01245|confirm 01345|reject 0345|respond 0345|

@@ -316,7 +316,11 @@ def test_the_formats_own_example_runs_on_the_clinics_tools(monday, clinic, tmp_p
             "schedule_visit", {**RIVERA, "date": THURSDAY, "timeRange": "evening"}, ask=agree
         )
     assert booked.success, booked
-    assert asked == ["Book 8:00 AM on 2026-03-04 for Leo and Mia?"]
+    (prompt,) = asked
+    assert prompt == (
+        "Book 8:00 AM on 2026-03-04 for Leo and Mia? I'd like to book appointment: child_names: "
+        "Leo,Mia, appointment_time: 2026-03-04T08:00:00, appointment_type: exam. Is this correct?"
+    )
     assert full.message == (
         "No slots on 2026-03-05. Days with room: 2026-03-09, 2026-03-10, 2026-03-11, 2026-03-12."
     )

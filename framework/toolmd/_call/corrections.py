@@ -138,7 +138,10 @@ def text_of(arguments: Any, name: str) -> str:
     # As JSON text, where true is not 1, and 2.0 is 2.
     if name not in arguments:
         return ""
-    return json.dumps(plain_numbers(arguments[name]), sort_keys=True)
+    try:
+        return json.dumps(plain_numbers(arguments[name]), sort_keys=True)
+    except (TypeError, ValueError):
+        return repr(arguments[name])  # A run's Python may pass anything; the checks deny it.
 
 
 def is_approval(one: Confirmation) -> bool:

@@ -122,24 +122,12 @@ def _report_place(error: OSError) -> ExitCode:
     return ExitCode.FINDINGS
 
 
-_TYPED = {
-    "confirmation_id": "the ID",
-    "run_id": "the ID",
-    "name": "the name",
-    "names": "the names",
-    "tool": "the name",
-    "skill": "the name",
-}
-"""Python's parameters that are words of a command; any other parameter is an option."""
-
-
 def _report_own(error: ToolmdError) -> ExitCode:
     code, what = ExitCode.FINDINGS, str(error)
     match error:
         case ArgumentError():
             code = ExitCode.USAGE
-            typed = _TYPED.get(error.parameter, f"--{error.parameter.replace('_', '-')}")
-            what = f"{typed} {error.problem.replace(' or None', '')}"
+            what = f"--{error.parameter} {error.problem}"
         case ConfigError():
             code = ExitCode.USAGE
         case NotFoundError() | UnreachableError():

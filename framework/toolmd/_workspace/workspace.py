@@ -224,6 +224,8 @@ class Workspace:
         """
         return await self._project.live.authenticate(headers)
 
+    authenticate_sync = sync_of(authenticate)
+
     def exported(
         self, target: str, names: Sequence[str] = (), *, skills: bool = True
     ) -> "Exported":

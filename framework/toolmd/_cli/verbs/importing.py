@@ -210,8 +210,9 @@ def _folder_of_drafts(found: Import, project: Path | None) -> Path | None:
     if root is None or _reads(root, module):
         return module
     folder = _place("x.tool.md", root, None).parent
-    said = f"Implemented By finds the module in {shown(folder)}, or installed: move or install it"
-    found.notes.append(Note("", "", said))
+    place = path_here(folder)
+    note = f"Implemented By finds the module in {place}, or installed: move or install it"
+    found.notes.append(Note("", "", note))
     return folder
 
 

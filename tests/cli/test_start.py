@@ -8,6 +8,8 @@ import sys
 import pytest
 from tests.command import run_command
 
+from toolmd._cli.commands import Verbs
+
 PARSING = {"markdown_it", "toolmd._parse", "yaml"}
 SERVING = {"fastapi", "mcp", "pygls", "starlette", "uvicorn"}
 ELSEWHERE = {
@@ -21,7 +23,7 @@ SKILLS = {"toolmd._skills.engine"}
 PROJECT = {"asyncio", "pydantic_core", "sqlite3", "toolmd._workspace"}
 """Modules that a verb needs only with a project."""
 FORBIDDEN = {
-    "--help": NOTHING_NEEDED | SKILLS | PROJECT,
+    "--help": NOTHING_NEEDED | SKILLS | PROJECT | {"toolmd._cli.verbs.check"},
     "--version": NOTHING_NEEDED | SKILLS | PROJECT,
     "check --help": NOTHING_NEEDED | SKILLS | PROJECT,
     "rule": NOTHING_NEEDED | SKILLS | PROJECT,
@@ -75,6 +77,13 @@ def test_a_command_imports_only_what_it_needs(shop, words: str) -> None:
     shop("check")
 
     assert imported(shop.folder, *words.split()) & FORBIDDEN[words] == set()
+
+
+def test_the_list_of_commands_has_the_first_sentence_of_each(tmp_path) -> None:
+    listed = " ".join(run_command(tmp_path, "--help").out.split())
+    for name, command in Verbs(name="toolmd").commands.items():
+        first = command.help.partition("\n\n")[0].partition(". ")[0].removesuffix(".")
+        assert f" {name} {' '.join(first.split())}." in listed
 
 
 @pytest.mark.parametrize("script", [OPEN, OPEN_AND_CALL])

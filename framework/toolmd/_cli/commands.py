@@ -97,7 +97,8 @@ def _load(name: str) -> Any:
     app = typer.Typer(rich_markup_mode=None)
     if below:
         alone = name not in PLACES
-        group = typer.Typer(rich_markup_mode=None, help=GROUPS.get(name), no_args_is_help=alone)
+        help_ = GROUPS.get(name) or _summary(PLACES[name])
+        group = typer.Typer(rich_markup_mode=None, help=help_, no_args_is_help=alone)
         if not alone:
             group.callback(invoke_without_command=True)(_command(name, group=True))
         for one in below:
@@ -142,20 +143,40 @@ class Verbs(TyperGroup):
             self.commands.setdefault(name, command)
         return self.commands.get(cmd_name)
 
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands, without importing any."""
+        del ctx
+        return [*self.commands]
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each heading."""
+        """Write a section for each heading; Toolmd's own commands are not imported for it."""
+        headings = {one.partition(" ")[0]: title for title, names in COMMANDS.items()
+                    for one in names}  # fmt: skip
         sections: dict[str, list[tuple[str, str]]] = {}
         longest = max(map(len, self.commands))
         for name in self.list_commands(ctx):
-            command = self.commands[name]
-            if not command.hidden:
-                heading = getattr(command, "rich_help_panel", None) or "Commands"
+            if name in headings:
+                heading, help_ = headings[name], GROUPS.get(name) or _summary(PLACES[name])
+            else:  # of a plugin
+                command = self.commands[name]
+                if command.hidden:
+                    continue
+                heading = str(getattr(command, "rich_help_panel", None) or "Commands")
                 # Show the whole first sentence; the formatter wraps it on a narrow terminal.
-                row = (name.ljust(longest), command.get_short_help_str(formatter.width * 10))
-                sections.setdefault(str(heading), []).append(row)
+                help_ = command.get_short_help_str(formatter.width * 10)
+            sections.setdefault(heading, []).append((name.ljust(longest), help_))
         for heading, rows in sections.items():
             with formatter.section(heading):
                 formatter.write_dl(rows)
+
+
+def _summary(place: str) -> str:
+    """Return the first sentence of a verb's docstring, as its file has it."""
+    module, _, function = place.partition(":")
+    text = Path(__file__).with_name("verbs").joinpath(f"{module}.py").read_text("utf-8")
+    docstring = text.partition(f"def {function}(")[2].split('"""')[1]
+    sentence = " ".join(docstring.partition("\n\n")[0].split()).partition(". ")[0]
+    return f"{sentence.removesuffix('.')}."
 
 
 def ask_plugins(folder: Path | None) -> tuple[dict[str, Any], Any, tuple[str, ...]]:

@@ -20,6 +20,8 @@ from mcp.client.stdio import StdioServerParameters
 from mcp.shared.message import SessionMessage
 from tests import warm_python
 
+from toolmd._mcp.stdio import Pipe
+
 CALLER = ("--user", "ana", "--context", "patient=p1")
 
 
@@ -318,3 +320,15 @@ def test_buffered_prints_do_not_reach_the_host_at_the_end(project: Path) -> None
     assert all(line.startswith('{"jsonrpc"') for line in lines)
     assert "Ana" in lines[1]
     assert told.decode().count("stray") == 2
+
+
+def test_a_host_that_reads_no_more_is_no_error() -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+
+    async def write() -> None:
+        pipe = Pipe(os.fdopen(writes, "w", closefd=False))
+        await pipe.write("a message\n")
+        await pipe.write("another\n")
+
+    asyncio.run(write())

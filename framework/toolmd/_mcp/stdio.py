@@ -57,8 +57,9 @@ class Pipe:
             result: str | Exception = line
             try:
                 if line:
-                    self._file.write(line)
-                    self._file.flush()
+                    with suppress(ConnectionError):  # The host has gone; the end of input follows.
+                        self._file.write(line)
+                        self._file.flush()
                 else:
                     result = self._file.readline()
             except (OSError, ValueError) as error:

@@ -52,6 +52,8 @@ class Identity(NamedTuple):
 
     def typed(self, caller: Caller) -> Caller:
         """Return the caller with facts of their types; an empty or mistyped fact is absent."""
+        if not caller.context:
+            return caller
         kinds, facts = dict(self.facts), dict[str, Fact]()
         for name, given in caller.context.items():
             value = _READERS[kinds.get(name, "string")](given)

@@ -25,7 +25,7 @@ _LISTED = ("kind", "name", "title", "description", "version", "category", "tags"
 
 
 def describe_bound(bound: Bound[Any]) -> dict[str, Any]:
-    """Return the JSON of a tool or skill of a project (format.md, "Canonical JSON")."""
+    """Return the JSON of a tool or skill of a project (json.md, "A definition")."""
     return describe(bound.spec, bound.binding.kind, bound.binding.target)
 
 

@@ -211,10 +211,9 @@ class ToolCallSpec(CallSpec):
         "Auth.", restricts=True, compared="choices")] = ()
     implemented_by: Annotated[str, Row(
         "function",
-        "What runs, if it is not the Python of the same stem: `module:function`, of a module "
-        "in the same folder or of an installed one; or `http METHOD PATH`, an operation of a "
-        "web service (`http GET shop:/pets/{id}` where the settings have several services); "
-        "or `mcp SERVER TOOL`, a tool of an MCP server.", "the function of the tool's name",
+        "The code that runs: `module:function`, of a module in the same folder or of an "
+        "installed one; `http METHOD PATH`, an operation of a web service; or `mcp SERVER "
+        "TOOL`, a tool of an MCP server.", "the function of the tool's name",
         aliases=("Implemented In", "Implementation By"))] = ""
     """The `module:function` or `http METHOD PATH` that the file names; empty if it names none."""
     read_only: Annotated[bool, Row(

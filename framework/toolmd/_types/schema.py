@@ -127,10 +127,8 @@ class Schema:
         aliases=("Accept Handle", "Accepts Handles", "Takes Handle"))] = False
     sent_in: Annotated[str | None, Row(
         "text",
-        "Where a web service gets the argument: `path`, `query`, `header`, `cookie`, `body`, "
-        "`form`, each with another name after it if the service has one, or `whole body`. In a "
-        "query or form, `as commas`, `as brackets` or `as json` may follow, "
-        "in a body a media type such as `as application/merge-patch+json`.",
+        "Where a web service gets the argument, such as `path`, `query page[size]`, `header "
+        "X-Trace` or `whole body`; docs/reference/format.md has the table.",
         word="x-sent-in")] = None
     to_model: Annotated[tuple[str, ...] | None, Row(
         "list",

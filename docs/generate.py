@@ -99,10 +99,13 @@ FOR_THE_SITE = {"commands.md", "diagnostics.md", "hooks.md", "http.md", "python.
 
 def fields_page() -> str:
     """Build the page of all sections and fields from the field table."""
-    parts = [FIELDS]
+    parts, seen = [FIELDS], set[str]()
     for kind, sections in TABLES.items():
         parts.append(f"## {kind.capitalize()} files: `{{name}}.{kind}.md`\n")
         for section in sections:
+            if repr(section) in seen:
+                parts.append(f"### {kind.capitalize()}: {section.name}\n\nAs for a tool.\n")
+                continue
             needed = " Required." if section.needed else ""
             parts.append(f"### {kind.capitalize()}: {section.name}\n\n{section.says}{needed}\n")
             if section.aliases:
@@ -119,7 +122,10 @@ def fields_page() -> str:
                     "Optional and Verbatim.\n"
                 )
             elif section.fields:
-                parts.append(_field_table(section.fields))
+                parts.append(_field_table(row for row in section.fields if repr(row) not in seen))
+                if known := [row.name for row in section.fields if repr(row) in seen]:
+                    parts.append(f"As for a tool: {', '.join(known)}.\n")
+            seen |= {repr(one) for one in (section, *section.fields)}
     parts.append(f"## Fields of a parameter\n\n{_field_table(PARAMETER.fields)}")
     keys = [(f"**{k.name}**", k.says, ", ".join(k.needs)) for k in STEP_KEYS.values()]
     parts.append(f"## Keys of a step\n\n{table(('key', 'meaning', 'beside'), keys)}")

@@ -32,9 +32,9 @@ NOTE = "<!-- Written by `make docs`; change the code instead. -->\n\n"
 
 FIELDS = """# Fields
 
-Each field of a definition, written as `- **Name**: value`. A field marked *restricts* restricts
-calls. If it can't be read, the tool does not load. Other forms of a name, such as `Max` for
-Maximum, name the same field, and `toolmd fmt` writes the name of this page.
+This page lists each field of a definition. Write a field as `- **Name**: value`. A field with the
+mark *restricts* restricts calls. If Toolmd can't read its value, the tool does not load. Toolmd
+also reads other forms of a name, such as `Max` for Maximum.
 """
 EXPRESSIONS = f"""# Expressions
 
@@ -50,19 +50,19 @@ slots.filter(s, s.free).sortBy(s, s.time).first()
 - **Values** are text in single or double quotes, whole numbers and fractions, `true`, `false`,
   `null`, lists such as `[1, 2]`, and objects such as `{{'name': 'Ann'}}`. In text, `\\\\`, `\\'`,
   `\\"`, `\\n`, `\\t`, `\\r` and `\\u00e9` stand for a character. A comment begins with `//`.
-- **Names** are the parameters, in steps also the saved results, and everywhere `now` and `caller`,
-  [who calls](../how-to/state-who-may-call.md). A field is `slot.time`, and an
-  item is `slots[0]`. `slot.?room` is an optional value, because the field may be absent.
+- **Names** are the parameters, the saved results of steps, `now`, and `caller`
+  ([who calls](../how-to/state-who-may-call.md)). `slot.time` reads a field, and `slots[0]` reads an
+  item. If the field may be absent, write `slot.?room`, which is an optional value.
 - **Numbers** of both kinds mix: `price * 2` works for 20 and for 20.5. An integer of more than 64
   bits is an error, and so is a division by zero.
 - **Unlike types** are never compared: `1 == '1'` is an error, and an error in a rule denies the
   call. `null` compares with anything.
-- **An optional value** comes from `first()`, `last()` and `.?`. As a result, an optional value is
-  its value or `null`.
-- **Times** become ISO 8601 text as a result, and durations become text such as `90s`.
-- **Limits** are {MAX_LENGTH:,} characters, {MAX_DEPTH} levels, and for each evaluation
-  {functions.MAX_STEPS:,} steps of loops and {functions.MAX_BYTES >> 20} MiB that it makes or reads.
-  An expression that exceeds a limit has no value.
+- **Optional values** come from `first()`, `last()` and `.?`. If the result of an expression is an
+  optional value, the result is the value or `null`.
+- **Times** in a result become ISO 8601 text, and durations become text such as `90s`.
+- **Limits** are {MAX_LENGTH:,} characters and {MAX_DEPTH} levels. Each evaluation may take
+  {functions.MAX_STEPS:,} steps of loops, and make or read {functions.MAX_BYTES >> 20} MiB. Beyond a
+  limit, an expression has no value.
 
 No other function of CEL is part of the language. In the tables, `T` and `B` are any type, `number`
 is an integer or a double, and `x` is a name that you choose for each item. `*` marks an argument
@@ -75,16 +75,17 @@ Every problem that `toolmd check` can report. The codes are stable; the messages
 """
 CONFIGURATION = """# Configuration
 
-Every setting of a project, and every environment variable. Write settings in `toolmd.toml`, or in
-`[tool.toolmd]` of `pyproject.toml`; one such as `safety.floor` belongs in the table `safety`. Each
-has a variable, such as `TOOLMD_SAFETY_FLOOR`, which holds a list as words by commas or as JSON, and
-a table as JSON. The command line overrides the environment, which overrides the file.
+This page lists every setting of a project, and every environment variable. Write settings in
+`toolmd.toml`, or in `[tool.toolmd]` of `pyproject.toml`. The setting `safety.floor` belongs in the
+table `safety`. Its variable is `TOOLMD_SAFETY_FLOOR`. In a variable, write a table as JSON, and a
+list as JSON or as words with commas. The command line overrides the environment, which overrides
+the file.
 """
 VARIABLES = {
-    "TOOLMD_TOKEN": "The token over HTTP, 16 characters or more; if unset, each start creates one.",
-    "TOOLMD_USER": "Only within a table `[servers.NAME]`: the user who calls.",
+    "TOOLMD_TOKEN": "The token over HTTP, 16 characters or more. If unset, a start creates one.",
+    "TOOLMD_USER": "In a table `[servers.NAME]`, the user who calls.",
     "TOOLMD_DEBUG": "If set, a command that crashes prints the whole traceback instead of a line.",
-    "OPENROUTER_API_KEY": "OpenRouter's key; also for this machine where OPENAI_API_KEY is unset.",
+    "OPENROUTER_API_KEY": "OpenRouter's key, also for this machine if OPENAI_API_KEY is unset.",
     "OPENAI_API_KEY": "The key for every other endpoint.",
     "NO_COLOR": "If set, the output has no colours.",
 }

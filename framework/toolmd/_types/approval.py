@@ -59,7 +59,7 @@ class Approval:
         "`approver`, `caller` and the arguments. Nobody approves their own call.",
         restricts=True)] = ()
     text: Annotated[str, Row(
-        "line", "What the approver is asked, with `{expression}`; all arguments stand below it."
+        "line", "The question to the approver, with `{expression}`. All arguments appear below it."
         )] = ""
     expires_s: Annotated[float, Row(
         "term", "How long the call waits, at most 30 days; then it is denied.", "1 day",

@@ -80,7 +80,7 @@ class Safety:
             "Confirmation", "Confirmation Required", "Require Confirmation",
             "Needs Confirmation", "Confirm"))] = None
     confirm_when: Annotated[str | None, Row(
-        "expression", "A person must agree where this expression over the arguments is true.",
+        "expression", "A person must agree if this expression over the arguments is true.",
         restricts=True, compared="condition", aliases=(
             "Confirmation When", "Requires Confirmation When", "Require Confirmation When"))] = None
     sensitivity: Annotated[Literal["low", "medium", "high", "critical"] | None, Row(
@@ -94,15 +94,15 @@ class Safety:
                  "Needs Explicit Intent", "Explicit User Intent"))] = None
     intent_keywords: Annotated[tuple[str, ...], Row(
         "keywords",
-        "The words that show the intent; inflections of English ones count. A bullet "
-        "`- de: erinnere, Erinnerung` names those of a language.", restricts=True,
+        "The words that show the intent. English words also match with their endings. A bullet "
+        "`- de: erinnere, Erinnerung` names the words of another language.", restricts=True,
         compared="words", aliases=("Intent Keyword", "Explicit Intent Keywords"))] = ()
     text: Annotated[str | None, Row(
-        "line", "What the caller is asked, with `{expression}`; all arguments stand below it."
+        "line", "The question to the caller, with `{expression}`. All arguments appear below it."
         )] = None
     crisis_when: Annotated[str | None, Row(
-        "expression", "The conversation may be about a crisis if this expression is true: an "
-        "operator must review the call, and later ones.",
+        "expression", "If this expression is true, the conversation may be about a crisis, and an "
+        "operator must review this call and later calls.",
         restricts=True, compared="condition", aliases=("Escalate When", "Escalation When"))] = None
 # fmt: on
 
@@ -144,7 +144,7 @@ class Limits:
         "whole", "The number of retries of a failed call, if the tool is Read Only or Idempotent.",
         "0", compared="most")] = None
     backoff_s: Annotated[float | None, Row(
-        "duration", "The wait before the first retry; it doubles with each one.", "500ms",
+        "duration", "The wait before the first retry. It doubles with each retry.", "500ms",
         name="Backoff", compared="least", aliases=("Back Off",))] = None
     rate: Annotated[Rate | None, Row(
         "rate", "The most calls that start in a time: `3/s`, `100/min`.", restricts=True,
@@ -165,10 +165,10 @@ class Limits:
         compared="quotas", aliases=("Quotas",))] = ()
     allowed_hours: Annotated[str | None, Row(
         "hours", "The hours in which the tool may be called: `Mon-Fri 08:00-18:00, Sat "
-        "09:00-13:00`, in the project's time zone or in one named behind them.", restricts=True,
+        "09:00-13:00`, in the project's time zone or in a zone after the hours.", restricts=True,
         compared="hours", aliases=("Opening Hours", "Hours"))] = None
     max_concurrent: Annotated[int | None, Row(
-        "count", "The most calls that run at the same time; the others wait.",
+        "count", "The most calls that run at the same time. Further calls wait.",
         restricts=True, compared="most")] = None
     allowed_domains: Annotated[tuple[str, ...], Row(
         "hosts", "The hosts that the tool may contact: exact, or `*.suffix`.", restricts=True,
@@ -207,8 +207,8 @@ class ToolCallSpec(CallSpec):
                  "Context"))] = ()
     """The facts about the caller that the host must supply, such as `patient`."""
     allowed_roles: Annotated[tuple[str, ...], Row(
-        "roles", "The roles of which the user needs one: `support, manager`. It implies Requires "
-        "Auth.", restricts=True, compared="choices")] = ()
+        "roles", "The user needs one of these roles: `support, manager`. Requires Auth is then "
+        "implied.", restricts=True, compared="choices")] = ()
     implemented_by: Annotated[str, Row(
         "function",
         "The code that runs: `module:function`, of a module in the same folder or of an "
@@ -220,15 +220,15 @@ class ToolCallSpec(CallSpec):
         "boolean", "The tool changes nothing, so a failed call may be retried.", "no",
         compared="claim")] = False
     idempotent: Annotated[Literal["yes", "no", "keyed"], Row(
-        "choice", "Whether a second equal call changes nothing more; `keyed`: with the same key.",
+        "choice", "Whether a repeated call changes nothing more. `keyed`: only with the same key.",
         "no", compared=("yes", "keyed", "no"))] = "no"
     unknown_parameters: Annotated[Literal["reject", "ignore"], Row(
-        "choice", "The action for an argument that no parameter names: an error, or nothing.",
+        "choice", "The action if a call has an unknown argument.",
         "reject", restricts=True, compared=("ignore", "reject"),
         aliases=("Unknown Params", "Unknown Arguments"))] = "reject"
     model_invocation: Annotated[bool, Row(
-        "boolean", "Whether a model may call it; `no`: only steps, conditions (Given), people and "
-        "programs call it.", "yes", restricts=True, compared="claim")] = True
+        "boolean", "Whether a model may call the tool. With `no`, only steps, conditions (Given), "
+        "people and programs call it.", "yes", restricts=True, compared="claim")] = True
     # fmt: on
     returns: Schema
     """The shape of the result."""

@@ -41,13 +41,13 @@ class SafetySettings:
     """The table `[safety]`; an unset key restricts nothing."""
 
     default_min: Share = None
-    """The minimum confidence (0..1) of tools whose file sets none."""
+    """The minimum confidence (0..1) of a tool if its file has no Min Confidence."""
     floor: Share = None
     """The confidence (0..1) below which every call is denied; no file can lower it."""
     crisis_words: tuple[str, ...] = ()
-    """Words in the user's message that send every call that is not Read Only to a human review."""
+    """Words in the user's message after which a person reviews every call that is not Read Only."""
     crisis_message: str = ""
-    """What each result of a conversation about a crisis tells the user: a number to call."""
+    """The text in each result during a crisis, such as a telephone number."""
     on_missing_confidence: OnMissingConfidence = "deny"
     """The action for a call without a confidence if the tool requires one."""
 
@@ -57,9 +57,9 @@ class ChatSettings:
     """The table `[chat]`: the model of `toolmd chat`."""
 
     model: str | None = None
-    """The endpoint's name for the model."""
+    """The name of the model at the endpoint."""
     base_url: Annotated[str | None, "web"] = None
-    """The URL of an OpenAI-compatible API; None uses OpenRouter."""
+    """The URL of an OpenAI-compatible API. If unset, it is OpenRouter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,11 @@ class AuditSettings:
     enabled: bool = True
     """Whether each decision is recorded before it takes effect."""
     sync: Literal["none", "batch"] = "none"
-    """`batch` makes each call wait until the disk has its record; calls share the wait. Without,
-    a record survives the death of the process, but the newest ones may not survive a power cut."""
+    """With `batch`, each call waits until the disk has its record. With `none`, a power cut may
+    remove the newest records, but the death of the process removes no record."""
     keep_days: Annotated[float | None, Bounds(0, 1_000_000, "days", above=True)] = None
-    """The days after which files of the audit without newer records are deleted; the default
-    keeps them."""
+    """The days after which a file of the audit is deleted if it gets no record. If unset, the
+    files are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,8 @@ class ResultSettings:
     """The table `[results]`: what models read of results."""
 
     max_bytes: Annotated[int, Bounds(1024, 1_000_000, "bytes")] = 32 << 10
-    """The bytes that a model reads of a result at most, from 1,024 to 1,000,000; a tool's Max
-    Bytes may raise it up to 256 KiB. The model reads the rest with `read_result`."""
+    """The most bytes of a result that a model reads, from 1,024 to 1,000,000. A tool's Max Bytes
+    may raise this limit up to 256 KiB. The model reads the rest with `read_result`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +122,9 @@ class ServeSettings:
 
     tokens: Annotated[tuple[TokenSettings, ...], "tokens"] = ()
     """The accepted tokens, each with `sha256`, `user`, `may` (`call`, `decide`, `operate`) and
-    `context` (allowed values by fact). Without any, each start creates a new token."""
+    `context` (allowed values by fact). If there are none, each start creates a token."""
     max_connections: Count = 512
-    """The number of open connections from which on a request is answered with 503."""
+    """The most open connections. A further connection gets the answer 503."""
     head_timeout: Count = 10
     """The time limit for a new connection's first byte, and then for the head of a request."""
     body_timeout: Count = 30
@@ -132,9 +132,9 @@ class ServeSettings:
     idle_timeout: Count = 75
     """The time that a connection stays open between two requests."""
     drain_timeout: Seconds = 30.0
-    """The time that calls and runs have to end after a signal, in `toolmd worker` too."""
+    """The time that calls and runs have to end after a signal, also in `toolmd worker`."""
     require_accepted: bool = False
-    """Whether `serve` does not start, and `/ready` is 503, while an edit that weakens a policy
+    """If true, `serve` does not start, and `/ready` is 503, while an edit that weakens a policy
     waits for acceptance."""
 
 
@@ -174,10 +174,10 @@ class IdentitySettings:
     issuers: Annotated[tuple[IssuerSettings, ...], "issuers"] = ()
     """The identity services whose JWTs count."""
     facts: Mapping[Fact, FactType] = field(default_factory=dict)
-    """The facts that expressions may read of a caller, each with its type: `string`, `number`,
-    `boolean` or `list` (of texts). One that an issuer or a token names is a string without it."""
+    """The facts about a caller that expressions may read, each with its type: `string`, `number`,
+    `boolean` or `list` (of texts). A fact that only an issuer or a token names is a string."""
     roles: tuple[str, ...] = ()
-    """The roles that there are; without, Allowed Roles may name any."""
+    """The known roles. If there are none, Allowed Roles may name any role."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -199,11 +199,11 @@ class Step(Noun):
         "Who answers instead of the caller: roles, or an expression over `approver`.", "by",
         needs=("Ask",), instead="Approver, Approved By")] = None
     expires_s: Annotated[float | None, StepKey(
-        "Expires", "term", "How long Ask waits, at most 30 days; 1 day where it has By.",
+        "Expires", "term", "How long Ask waits, at most 30 days. With By, the default is 1 day.",
         "expires", needs=("Ask",), instead="Expires After, Expires In")] = None
     escalate: Annotated[tuple[Escalation, ...] | None, StepKey(
         "Escalate", "escalations",
-        "Who may answer, too, once nobody has: `after 4 hours to head_of_support`.", "escalates",
+        "Who may also answer after a time: `after 4 hours to head_of_support`.", "escalates",
         needs=("By",), instead="Escalation")] = None
     if_no: Annotated[Way | None, StepKey(
         "If no", "way", "The action when the person says no.", "no",
@@ -336,10 +336,10 @@ class SkillSpec(FileSpec):
 
     # fmt: off
     required_tools: Annotated[tuple[str, ...], Row(
-        "names", "The only tools that its steps may call.", restricts=True,
+        "names", "The only tools that the steps may call.", restricts=True,
         aliases=("Requires Tools", "Require Tools", "Required Tool", "Tools Required"))] = ()
     required_skills: Annotated[tuple[str, ...], Row(
-        "names", "The only skills that its steps may call.", restricts=True,
+        "names", "The only skills that the steps may call.", restricts=True,
         aliases=("Requires Skills",))] = ()
     context: Annotated[dict[str, str], Row(
         "suppliers",
@@ -348,28 +348,30 @@ class SkillSpec(FileSpec):
     """The input that supplies each fact about the caller: `{"patient": "patientId"}`."""
     schedule: Annotated[str | None, Row(
         "schedule",
-        "When it runs by itself: a cron expression, `0 7 * * 1-5 in Europe/Paris`, or "
-        "`every 15m`; UTC without a zone.", aliases=("Cron", "Runs Every"))] = None
+        "When the skill runs by itself: a cron expression, `0 7 * * 1-5 in Europe/Paris`, or "
+        "`every 15m`. Without a zone, the time is UTC.", aliases=("Cron", "Runs Every"))] = None
     """When it runs by itself: a cron expression, with a zone if not in UTC, or `every 900s`."""
     schedule_inputs: Annotated[dict[str, str], Row(
-        "inputs", "The inputs of these runs, as nested bullets `- input: value`.",
+        "inputs", "The inputs of scheduled runs, as nested bullets `- input: value`.",
         aliases=("Scheduled Inputs",))] = Field(default_factory=dict)
     """The text of each input of these runs."""
     durable: Annotated[bool, Row("boolean", "Whether a run survives its process.", "yes",
                                   compared="demand")] = True
     model_invocation: Annotated[bool, Row(
-        "boolean", "Whether a model may start it; `no`: only people and programs start it.",
+        "boolean", "Whether a model may start the skill. With `no`, only people and programs "
+        "start it.",
         "yes", restricts=True, compared="claim")] = True
     user_invocable: Annotated[bool, Row(
-        "boolean", "Whether the console offers a form to start it.",
+        "boolean", "Whether the console offers a form to start the skill.",
         "yes", restricts=True, compared="claim")] = True
     allowed_tools: Annotated[tuple[str, ...], Row(
         "patterns",
-        "The only tools of Toolmd or of another program that it may use: `Read, Bash(git:*)`.",
+        "The only tools of Toolmd or of another program that the skill may use: `Read, "
+        "Bash(git:*)`.",
         restricts=True, compared="choices", aliases=("Tools Allowed",))] = ()
     """Patterns of the only tools that it may use, such as `Bash(git:*)`; empty: no such limit."""
     disallowed_tools: Annotated[tuple[str, ...], Row(
-        "patterns", "The tools of Toolmd or of another program that it must not use.",
+        "patterns", "The tools of Toolmd or of another program that the skill must not use.",
         restricts=True, compared="needs", aliases=("Tools Disallowed", "Forbidden Tools"))] = ()
     """Patterns of the tools that it must not use."""
     # fmt: on

@@ -14,7 +14,7 @@ OWN_FILE = "toolmd.toml"
 PROJECT_FILE = "pyproject.toml"
 PREFIX = "TOOLMD_"
 LOAD_PLUGINS = "TOOLMD_LOAD_PLUGINS"
-"""Names the plugins to load, by commas; empty loads none. Stands above `plugins`."""
+"""The plugins to load, with commas. If empty, no plugin loads. It overrides `plugins`."""
 
 
 def load_settings(

@@ -119,7 +119,7 @@ SAFETY = SectionTable(
     "Safety", "Conditions for a call to run; checked on every call, through every interface.",
     restricts=True, fields=rows_of(Safety))
 APPROVAL = SectionTable(
-    "Approval", "Another person must approve a call; several in `### title` groups.",
+    "Approval", "Another person must approve a call. Write several in `### title` groups.",
     ("Approvals", "Four Eyes"), restricts=True, fields=rows_of(Approval), children="approvals")
 _MAX_CALLS = Row(
     "count", "`3` is read as `Quota: 3 calls per conversation ever`.", "", "Max Calls", "max_calls",

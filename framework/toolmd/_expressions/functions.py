@@ -579,8 +579,8 @@ TABLE: Mapping[str, tuple[Function, ...]] = {
         _row("next_days(string, number) list<string>; next_days(timestamp, number) list<string>", next_days, f"The dates of the days after a date, at most {MAX_DAYS}."),
     ),
     "Optional values": (
-        _row("optional<T>.orValue(T) T", None, "The value, or another if there is none."),
-        _row("optional<T>.or(optional<T>) optional<T>", None, "The optional, or another if it has no value."),
+        _row("optional<T>.orValue(T) T", None, "The value, or the argument if there is no value."),
+        _row("optional<T>.or(optional<T>) optional<T>", None, "The optional value, or the argument if there is no value."),
     ),
 }
 """The language, by subject."""

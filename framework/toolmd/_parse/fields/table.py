@@ -116,7 +116,7 @@ INVOCATION = tuple(row for row in SKILL_METADATA.fields if row.attribute in {
     "disallowed_tools"})
 """The rows that say who may start a skill and which tools it may use, as in Agent Skills."""
 SAFETY = SectionTable(
-    "Safety", "Conditions for a call to run; checked on every call, through every interface.",
+    "Safety", "The conditions that each call must meet, through every interface.",
     restricts=True, fields=rows_of(Safety))
 APPROVAL = SectionTable(
     "Approval", "Another person must approve a call. Write several in `### title` groups.",
@@ -129,13 +129,13 @@ LIMITS = SectionTable(
     "Limits", "Limits on the time, size and number of calls.", restricts=True,
     fields=_with(rows_of(Limits), "allowed_hours", _MAX_CALLS))
 _WHEN_TO_USE = SectionTable(
-    "When to use", "Prose for the model, after the description in every export.",
+    "When to use", "Text for the model. Every export has it after the description.",
     ("When to use it", "When to use this tool", "When to use this skill", "Usage"))
 TOOL = (
     TOOL_METADATA,
     _WHEN_TO_USE,
     SectionTable(
-        "Parameters", "One `### name` for each value that a call supplies.",
+        "Parameters", "Write `### name` for each value that a call supplies.",
         ("Params", "Arguments", "Args", "Inputs", "Input", "Input Schema", "Input Parameters",
          "Parameter"), needed=True, fields=PARAMETER.fields, children="parameters"),
     SectionTable(
@@ -152,20 +152,20 @@ TOOL = (
     APPROVAL,
     LIMITS,
     SectionTable(
-        "Errors", "The words for an exception: `` - `KeyError`: no_order: There is no order. ``",
+        "Errors", "The code and message of an exception: `` - `KeyError`: no_order: No order. ``",
         children="errors"),
     SectionTable(
-        "Examples", "One `### title` for each example: JSON of the arguments, then of the result.",
+        "Examples", "Write `### title` for each example, then its arguments and result as JSON.",
         ("Example",), children="examples"),
 )
 SKILL = (
     SKILL_METADATA,
     _WHEN_TO_USE,
     SectionTable(
-        "Workflow", "Prose, and the numbered steps.", ("Steps", "Workflow Steps"), needed=True,
-        children="steps"),
+        "Workflow", "Text for people, and the numbered steps.", ("Steps", "Workflow Steps"),
+        needed=True, children="steps"),
     SectionTable(
-        "Input Schema", "One `### name` for each input.",
+        "Input Schema", "Write `### name` for each input.",
         ("Inputs", "Input", "Parameters", "Params", "Arguments", "Args"), needed=True,
         fields=PARAMETER.fields, children="parameters"),
     SectionTable(

@@ -38,7 +38,8 @@ also reads other forms of a name, such as `Max` for Maximum.
 """
 EXPRESSIONS = f"""# Expressions
 
-Expressions are a subset of CEL, the Common Expression Language. This page has all of it.
+Expressions are a subset of CEL, the Common Expression Language. This page describes the whole
+subset.
 
 ```text
 diastolic < systolic

@@ -71,8 +71,8 @@ that may be repeated.
 """
 DIAGNOSTICS = """# Diagnostics
 
-Every problem that `toolmd check` can report. The codes are stable; the messages may change.
-`toolmd rule CODE` prints the text below a code.
+This page lists every problem that `toolmd check` can report. The codes are stable, and the
+messages may change. `toolmd rule CODE` prints the text below a code.
 """
 CONFIGURATION = """# Configuration
 
@@ -92,8 +92,8 @@ VARIABLES = {
 }
 COMMANDS = """# Commands
 
-Every command of `toolmd`, as in its `-h`. Data goes to standard output, everything else to standard
-error. [The exit status](index.md#exit-status) is the same for all of them.
+This page lists every command of `toolmd`, with the text of its `-h`. Data goes to standard output,
+and all other text to standard error. All commands share the [exit status](index.md#exit-status).
 """
 FOR_THE_SITE = {"commands.md", "diagnostics.md", "hooks.md", "http.md", "python.md"}
 """The pages that the repository does not have, because programs print them."""

@@ -40,7 +40,7 @@ class Schema:
     has_default: bool = False
     """Whether a default is set: `null` may be a default."""
     default: Annotated[Any, Row(
-        "literal", "The value that a call without one uses.",
+        "literal", "The value if the call supplies none.",
         aliases=("Default Value", "Defaults To"))] = None
     from_caller: Annotated[str | None, Row(
         "word", "The fact of the caller that a call without a value uses: `` Default: "
@@ -220,7 +220,8 @@ class Parameter:
     shape: Schema
     """The allowed values."""
     required: Annotated[bool, Row(
-        "boolean", "Whether a call must supply it.", "no", aliases=("Mandatory", "Req"))] = False
+        "boolean", "Whether a call must supply the value.", "no",
+        aliases=("Mandatory", "Req"))] = False
 # fmt: on
 
 

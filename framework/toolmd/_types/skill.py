@@ -168,30 +168,30 @@ class Step(Noun):
     places: dict[str, Position] = Field(default_factory=dict)
     """The position of each key's value."""
     when: Annotated[Expression | None, StepKey(
-        "When", "condition", "An expression; the step is skipped if it is false.", "when",
+        "When", "condition", "An expression. If it is false, the step is skipped.", "when",
         reads="outside", needs=_ACTIONS,
         instead="If, Condition, Only If, Unless")] = None
     for_each: Annotated[
         Loop | None,
         StepKey(
             "For each", "loop",
-            "`` day in `next_days(date, 3)` ``: the step runs for each; its result is the list.",
+            "`` day in `next_days(date, 3)` ``: the step runs for each item. Its result is a list.",
             "for each", run="each", reads="outside", needs=("Use", "Choose"), holds=False,
             instead="Loop, Repeat"),
         StepKey(
-            "At Once", "count", "The number of For each runs in parallel; 1 by default.",
+            "At Once", "count", "How many items of For each run at the same time. Default: 1.",
             "at once", needs=("For each",), part="at_once",
             instead="Parallel, Concurrency"),
     ] = None
     wait: Annotated[float | Expression | None, StepKey(
         "Wait", "moment",
-        "A duration (`2h`), or an expression that gives a time: the step waits for it first.",
+        "A duration (`2h`), or an expression that gives a time: the step waits before it begins.",
         "wait", run="wait", acts=True, each=True,
         instead="Delay, Sleep, Pause, Wait Until")] = None
     """The seconds to wait, or the expression that gives a time or a duration."""
     ask: Annotated[Template | None, StepKey(
         "Ask", "question",
-        "A person must answer; with Use, the confirmation of exactly that call.",
+        "The question to a person. With Use, the answer confirms exactly this call.",
         "ask", run="ask", acts=True, each=True,
         instead="Confirm, Approve, Approval, Consent, Requires Confirmation")] = None
     by: Annotated[tuple[str, ...] | Expression | None, StepKey(
@@ -206,7 +206,7 @@ class Step(Noun):
         "Who may also answer after a time: `after 4 hours to head_of_support`.", "escalates",
         needs=("By",), instead="Escalation")] = None
     if_no: Annotated[Way | None, StepKey(
-        "If no", "way", "The action when the person says no.", "no",
+        "If no", "way", "The action if the person says no.", "no",
         needs=("Ask", "Use"),
         instead="If Rejected, If Declined")] = None
     use: Annotated[
@@ -222,20 +222,20 @@ class Step(Noun):
             instead="Arguments, Parameters, Inputs"),
     ] = None
     choose: Annotated[Expression | None, StepKey(
-        "Choose", "expression", "An expression; its value is the step's result.", "choose",
+        "Choose", "expression", "An expression. Its value is the step's result.", "choose",
         run="choose", acts=True, each=True, holds=False,
         instead="Pick, Select")] = None
     or_else: Annotated[Way | None, StepKey(
-        "Or else", "choice", "The action, or another expression, when Choose gives no value.",
+        "Or else", "choice", "The action or another expression if Choose gives no value.",
         "none", needs=("Choose",), instead="Else, Otherwise")] = None
     returns: Annotated[tuple[Argument, ...] | None, StepKey(
-        "Return", "data", "Ends the skill with success; nested bullets are the data.", "give",
+        "Return", "data", "Ends the skill with success. Nested bullets are the data.", "give",
         run="end", acts=True, holds=False,
         instead="Finish, Answer")] = None
     message: Template | None = None
     """The message of the result when the skill returns."""
     stop: Annotated[Template | None, StepKey(
-        "Stop", "text", "Ends the skill without success; the text is the message.", "say",
+        "Stop", "text", "Ends the skill without success. The text is the message.", "say",
         run="end", acts=True, holds=False,
         instead="Abort, Fail, End")] = None
     save_as: Annotated[str | None, StepKey(
@@ -252,7 +252,7 @@ class Step(Noun):
         instead="Assert, Verify, Ensure")] = None
     on_error: Annotated[OnError | None, StepKey(
         "On error", "failure",
-        'The action when the step fails: `stop "text"`, `continue`, `go to NAME`, '
+        'The action if the step fails: `stop "text"`, `continue`, `go to NAME`, '
         "`retry N times, then …`.", "error", needs=_ACTIONS,
         instead="Catch, Retry")] = None
     undo: Annotated[Use | None, StepKey(

@@ -56,7 +56,7 @@ def prepare(_app: Sphinx, page: str, source: list[str]) -> None:
         if page == root_doc:
             linked = [*(f"{name}/index" for name in SECTIONS), *(f"/{name}" for name in PROJECT)]
         if page == "docs/reference/index":
-            linked += ["commands", "diagnostics", "python"]
+            linked += ["commands", "diagnostics", "hooks", "http", "python"]
         inside = [path for path in linked if not path.startswith("..")]
         text += "\n\n```{toctree}\n:hidden:\n\n" + "\n".join(inside) + "\n```\n"
     source[0] = text

@@ -237,12 +237,12 @@ class Work:
 
     async def in_time(self, running: Coroutine[Any, Any, Any]) -> Any:
         """Return what a tool returns within its time; a tool that does not wait needs no timer."""
-        ends = asyncio.get_running_loop().time() + self._seconds
+        began = perf_counter()
         try:
             waits_for = running.send(None)
         except StopIteration as done:
             return done.value
-        async with asyncio.timeout_at(ends) as self.limit:
+        async with asyncio.timeout(self._seconds - (perf_counter() - began)) as self.limit:
             return await run_on(running, waits_for)
 
     async def do(self, arguments: Arguments) -> Any:

@@ -1,7 +1,7 @@
 """The dispatcher: every call, from every interface, goes through its checks, in order, and runs."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from functools import cached_property
 from time import perf_counter, time
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from toolmd._call.crisis import CrisisWatch, with_flag
 from toolmd._call.denial import CallDenied, denial_of, deny, guard_failed
 from toolmd._call.invoke import Invoker
 from toolmd._call.keyed import KeyedCalls, key_with
-from toolmd._call.limits import MACHINE, CallLimits, PlaceLostError, Timing
+from toolmd._call.limits import MACHINE, CallLimits, Place, PlaceLostError, Timing
 from toolmd._call.result import allowed, denied, waits
 from toolmd._call.telemetry import metrics_of, tracing_of
 from toolmd._call.threads import AROUND
@@ -232,40 +232,43 @@ class Dispatcher:
         Raises CallDenied where the wait is too long or the record can't be written.
         """
         call, limits, result = at.call, tool.limits, None
+        if not limits.binds and not call.counts:
+            return await self._run_at(None, tool, at)
         try:
-            place_of = (
-                limits.place(call, at.arguments, at.on_event)
-                if limits.binds or call.counts
-                else nullcontext()
-            )
-            async with place_of as place:
-                if self.recorder.keeps and await self.recorder.write(
-                    "run", call, tool, at.arguments, at.by
-                ):
-                    # It waited for the disk: the call lost its turn, and other calls may have too.
-                    await limits.wait_again(call)
-                caller = call.caller
-                has_words = at.by is not None or caller.message or caller.earlier
-                if caller.conversation is not None and has_words and not tool.keeps_words:
-                    await self._words.use(call)
-                if self._before is not None:
-                    self._observe(self._before, call, tool.bound)
-                running = tool.invoker.run(call, at.arguments, at.began, at.on_event)
-                if self._tracing is not None:
-                    running = self._tracing.ran(call, tool.bound, running)
-                try:
-                    held = None if place is None else place.name
-                    result = await (running if held is None else limits.hold(held, running))
-                    if place is not None and result.error is not None:
-                        place.had_effect = result.error.had_effect
-                except PlaceLostError:
-                    result = tool.invoker.interruption(call, at.began, LOST_PLACE)
+            async with limits.place(call, at.arguments, at.on_event) as place:
+                result = await self._run_at(place, tool, at)
+                if result.error is not None:
+                    place.had_effect = result.error.had_effect
         except Exception as error:
             if result is None:
                 raise
             # The call has run: too late to deny it.
             logged(error, "the place of a call of %s stays for a while", call.tool)
         return result
+
+    async def _run_at(self, place: Place | None, tool: CompiledTool, at: Passage) -> Result:
+        """Record that a call runs now, at its place if its limits need one, and run it."""
+        call = at.call
+        if self.recorder.keeps and await self.recorder.write(
+            "run", call, tool, at.arguments, at.by
+        ):
+            # It waited for the disk: the call lost its turn, and other calls may have too.
+            await tool.limits.wait_again(call)
+        caller = call.caller
+        if caller.conversation is not None and not tool.keeps_words:
+            if at.by is not None or caller.message or caller.earlier:
+                await self._words.use(call)
+        if self._before is not None:
+            self._observe(self._before, call, tool.bound)
+        running = tool.invoker.run(call, at.arguments, at.began, at.on_event)
+        if self._tracing is not None:
+            running = self._tracing.ran(call, tool.bound, running)
+        if place is None or place.name is None:
+            return await running
+        try:
+            return await tool.limits.hold(place.name, running)
+        except PlaceLostError:
+            return tool.invoker.interruption(call, at.began, LOST_PLACE)
 
     async def _stop(self, tool: CompiledTool, at: Passage, verdict: Verdict) -> Result:
         """Deny a call, or store it for a person's confirmation."""

@@ -223,16 +223,16 @@ _JsonText = tuple[bytes, Mapping[int, File], tuple[str, ...], _Repair | None]
 
 def _write_value(value: Any) -> _JsonText:
     """Return a value as JSON, with its content parts and the repairs."""
-    parts, left_out, text = NO_PARTS, tuple[str, ...](), b""
+    text = b""
     if type(value) is not dict and isinstance(value, Iterator):
         value = [*value]  # Its function may fail in it.
     try:
         text = _AS_IT_IS.to_json(value)
     except _UNWRITABLE:
         # Only a value that can't be written may have parts.
-        if (found := lift_parts(value)) is not None:
-            value, parts, left_out = found
+        value, parts, left_out = lift_parts(value) or (value, NO_PARTS, ())
     else:
+        parts, left_out = NO_PARTS, ()
         holds_nan = b"NaN" in text or b"Infinity" in text
         if not holds_nan and _has_plain_keys(value):
             return text, NO_PARTS, (), None

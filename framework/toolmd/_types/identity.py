@@ -54,9 +54,10 @@ class Identity(NamedTuple):
         """Return the caller with facts of their types; an empty or mistyped fact is absent."""
         if not caller.context:
             return caller
-        kinds, facts = dict(self.facts), dict[str, Fact]()
+        kinds = dict(self.facts)
+        facts: dict[str, Fact] = {}
         for name, given in caller.context.items():
-            value = _READERS[kinds.get(name, "string")](given)
+            value = _READERS[kinds.get(name, _TEXT)](given)
             if value is not None and name not in RESERVED:
                 facts[name] = value
         return caller if facts == caller.context else caller._replace(context=facts)

@@ -81,8 +81,11 @@ class ArgumentsValidator:
             MalformedError: The text is not one JSON object.
             InvalidArgumentsError: The object does not fit.
         """
-        read, absent = read_object(arguments), list[str]()
-        read, dropped = without_unknown(read, self._shape) if self._ignore_unknown else (read, ())
+        read = read_object(arguments)
+        absent: list[str] = []
+        dropped: tuple[str, ...] = ()
+        if self._ignore_unknown:
+            read, dropped = without_unknown(read, self._shape)
         try:
             checked: dict[str, Any] = self._guard.validate_python(read)
         except ValidationError:

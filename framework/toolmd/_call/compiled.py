@@ -43,9 +43,9 @@ class CompiledTool:
         self.is_keyed = spec.idempotent == "keyed"
 
     @cached_property
-    def audit_head(self) -> dict[str, str]:
-        """The fields of the tool in each of its records."""
-        return {"tool": self.call_spec.name, "spec": self.hash}
+    def audit_head(self) -> str:
+        """The fields of the tool in each of its records, as JSON without its braces."""
+        return f'"tool":"{self.call_spec.name}","spec":"{self.hash}"'
 
     @property
     def hash(self) -> str:

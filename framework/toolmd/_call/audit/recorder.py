@@ -71,12 +71,12 @@ class Recorder:
                 await invoker.prepare()
             if tool.holds_sensitive:
                 arguments = redacted(arguments, tool.call_spec.parameters)
-            record = self._begin(decision, tool.audit_head, call)
+            fields = _fields(call)
             if more is not None:
-                record |= _words(more)
-            record["implementation"] = invoker.implementation_hash
-            record["arguments"] = hidden_values({**arguments})
-            return await self._append(record)
+                fields |= _words(more)
+            fields["implementation"] = invoker.implementation_hash
+            fields["arguments"] = hidden_values({**arguments})
+            return await self._append(self._head(decision, tool.audit_head), fields)
         except Exception as error:  # noqa: BLE001 - a call without its record must not run
             raise guard_failed(call.tool, "audit", error) from None
 
@@ -101,24 +101,24 @@ class Recorder:
             return
         failure, code = denial.failure, denial.failure.code
         try:
-            head = {"tool": call.tool[:64]} if tool is None else tool.audit_head
-            record = self._begin("deny", head, call) | _words({"code": code})
+            named = f'"tool":{_json(call.tool[:64])}' if tool is None else tool.audit_head
+            fields = _fields(call) | _words({"code": code})
             faults = [(fault.code, fault.path) for fault in failure.details]
             if code == "invalid_arguments":  # Its message quotes values, and its paths keys.
                 names = (re.split(r"[.\[]", path, maxsplit=1)[0] for _, path in faults)
                 faults = [(code, name) for name in dict.fromkeys(names)]
             else:
-                record |= _words({"reason": failure.message})
-            record["faults"] = [[*map(_word, fault)] for fault in faults[:_MAX_FAULTS]]
+                fields |= _words({"reason": failure.message})
+            fields["faults"] = [[*map(_word, fault)] for fault in faults[:_MAX_FAULTS]]
             if by is not None:
-                record |= _words(by)
-            await self._append(record)
+                fields |= _words(by)
+            await self._append(self._head("deny", named), fields)
         except Exception as error:  # noqa: BLE001 - it is denied in any case
             if code != "internal_guard_error":
                 logged(error, "the denial of %s was not recorded", call.tool)
 
-    def _begin(self, decision: str, head: Mapping[str, str], call: Call) -> dict[str, Any]:
-        """Return the fields of a decision, a tool, a call and its caller."""
+    def _head(self, decision: str, tool: str) -> str:
+        """Return the beginning of a record: the time, the decision and the tool."""
         now = self._clock()
         second = now // 1
         if second != self._second:
@@ -126,33 +126,36 @@ class Recorder:
             self._second = second
         # As many digits for each record.
         at = f"{self._date}.{int((now - second) * 1e6):06d}+00:00"
-        record: dict[str, Any] = {"at": at, "decision": decision, **head}
-        user, context, _, conversation, *_ = call.caller
-        if context:
-            record["context"] = hidden_values({**context})
-        if call.confidence is not None:
-            record["confidence"] = _word(call.confidence)
-        if call.id is not None or user is not None or conversation is not None:
-            record |= _words({"call": call.id, "user": user, "conversation": conversation})
-        return record
+        return f'{{"at":"{at}","decision":"{decision}",{tool},'
 
-    async def _append(self, record: dict[str, Any]) -> bool:
+    async def _append(self, head: str, fields: dict[str, Any]) -> bool:
         """Append a record; return whether it waited for the disk."""
         log = self._log
         assert log is not None
-        try:
-            text = to_json(record, fallback=_shown).decode()
-        except ValueError:
-            text = _json(record)
+        text = _json(fields)
         if len(text) > MAX_VALUE:
-            text = _json(record | {key: _bounded(record[key]) for key in _LARGE if key in record})
-        if not log.append(text):
+            text = _json(fields | {key: _bounded(fields[key]) for key in _LARGE if key in fields})
+        record = head + text[1:]
+        if not log.append(record):
             await asyncio.to_thread(log.open)
-            if not log.append(text):
+            if not log.append(record):
                 raise OSError("the audit's file was removed or changed while it was opened")
         if log.synced:
             await asyncio.wrap_future(log.sync())
         return log.synced
+
+
+def _fields(call: Call) -> dict[str, Any]:
+    """Return the fields of a call and its caller."""
+    fields: dict[str, Any] = {}
+    user, context, _, conversation, *_ = call.caller
+    if context:
+        fields["context"] = hidden_values({**context})
+    if call.confidence is not None:
+        fields["confidence"] = _word(call.confidence)
+    if call.id is not None or user is not None or conversation is not None:
+        fields |= _words({"call": call.id, "user": user, "conversation": conversation})
+    return fields
 
 
 def _words(values: Mapping[str, object]) -> dict[str, Any]:

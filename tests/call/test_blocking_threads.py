@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 import threading
+import weakref
 
 import pytest
 from tests import warm_python
@@ -168,3 +169,31 @@ def test_a_function_that_hangs_does_not_keep_the_process_alive():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_the_child_of_a_fork_has_threads_of_its_own():
     assert printed(FORKS) == "child ran\n"
+
+
+def test_a_thread_that_is_free_takes_the_next_function_and_keeps_nothing_of_the_last(monkeypatch):
+    monkeypatch.setattr("toolmd._call.threads.IDLE_S", 0.2)
+    threads = Threads("kept")
+    one = Authentication()
+    kept = weakref.ref(one)
+
+    async def main(one):
+        await threads.run(lambda: one.order)
+        await asyncio.sleep(0.1)  # Until the thread waits again.
+        return await threads.run(threading.current_thread)
+
+    thread = asyncio.run(main(one))
+    assert asyncio.run(main(one)) is thread
+    del one
+    assert kept() is None
+    thread.join(20)
+    assert asyncio.run(main(Authentication())) is not thread
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_has_threads_of_its_own():
+    threads = Threads("forked")
+    assert asyncio.run(threads.run(lambda: 1)) == 1
+    if not (child := os.fork()):
+        os._exit(asyncio.run(threads.run(lambda: 7)))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7

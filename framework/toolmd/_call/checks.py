@@ -175,9 +175,11 @@ def check_call(call: Call) -> None:
         raise deny("malformed_call", f"confidence must be a number from 0 to 1{out}")
     if call.depth > MAX_CALL_DEPTH:
         raise deny("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
-    names = (caller.user, caller.conversation, call.id, *caller.roles, *caller.context.values())
-    for name in names:
-        if name is not None and not (type(name) is str and name.isascii() and "\0" not in name):
+    for name in (caller.user, caller.conversation, call.id, *caller.roles):
+        if name is not None and not (type(name) is str and name.isprintable()):
+            _check_names(call)
+    for fact in caller.context.values():
+        if not (type(fact) is str and fact.isprintable()):
             _check_names(call)
 
 

@@ -2,10 +2,12 @@
 
 import asyncio
 import inspect
+import os
 from collections.abc import Callable, Coroutine, Generator, Iterable
 from contextlib import suppress
-from contextvars import Context, copy_context
-from threading import Thread, current_thread, main_thread
+from contextvars import copy_context
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread, current_thread, main_thread
 from types import coroutine
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -14,6 +16,8 @@ from toolmd.errors import ForeignExitError
 
 MAX_THREADS = 256
 """The most blocking functions at one time, including those past their deadline."""
+IDLE_S = 5.0
+"""How long a thread waits for more work, in seconds."""
 _ENDING = (KeyboardInterrupt, SystemExit, GeneratorExit, BaseExceptionGroup)
 
 
@@ -60,7 +64,7 @@ def run_on(running: Coroutine[Any, Any, Any], waits_for: Any) -> Generator[Any, 
 class Threads:
     """A bounded number of blocking functions at a time in each event loop; the others wait.
 
-    Each has a daemon thread of its own: one that hangs keeps neither the process alive nor a
+    Each has a daemon thread for itself: one that hangs keeps neither the process alive nor a
     thread from others. asyncio's executor would wait for it when the process ends.
     """
 
@@ -68,6 +72,15 @@ class Threads:
         self._name = name
         self._most = most
         self._places: WeakKeyDictionary[Any, asyncio.Semaphore] = WeakKeyDictionary()
+        self._start_over()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._start_over)
+
+    def _start_over(self) -> None:
+        """Begin without threads; a forked process has none of its parent's."""
+        self._lock, self._idle = Lock(), 0
+        """How many threads wait for work."""
+        self._next: SimpleQueue[Callable[[], None]] = SimpleQueue()
 
     async def run(
         self, function: Callable[[], Any], begin: Callable[[], None] = lambda: None
@@ -87,20 +100,24 @@ class Threads:
         )
         await places.acquire()
         done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+        context = copy_context()
 
-        def work(context: Context) -> None:
+        def end(ended: tuple[Any, BaseException | None]) -> None:
+            places.release()
+            done.set_result(ended)
+
+        def work() -> None:
             value, error = None, None
             try:
                 value = context.run(function)
             except BaseException as raised:  # noqa: BLE001 - handed to the coroutine that waits
                 error = raised
             with suppress(RuntimeError):  # The loop was closed: nothing waits any more.
-                loop.call_soon_threadsafe(places.release)
-                loop.call_soon_threadsafe(done.set_result, (value, error))
+                loop.call_soon_threadsafe(end, (value, error))
 
         begin()
         try:
-            Thread(target=work, args=(copy_context(),), name=self._name, daemon=True).start()
+            self._hand_over(work)
         except RuntimeError:  # The system has no further thread.
             places.release()
             raise
@@ -110,6 +127,32 @@ class Threads:
         if error is not None:
             raise error
         return value
+
+    def _hand_over(self, work: Callable[[], None]) -> None:
+        """Give work to a thread that waits for some, or to a new one."""
+        with self._lock:
+            if self._idle:
+                self._idle -= 1
+                self._next.put(work)
+                return
+        Thread(target=self._work, args=([work],), name=self._name, daemon=True).start()
+
+    def _work(self, first: list[Callable[[], None]]) -> None:
+        """Do the first work and what follows, until none comes for a while."""
+        work = first.pop()
+        while True:
+            work()
+            del work  # A thread that waits keeps nothing of it alive.
+            with self._lock:
+                self._idle += 1
+            try:
+                work = self._next.get(timeout=IDLE_S)
+            except Empty:
+                with self._lock:
+                    if self._idle:
+                        self._idle -= 1
+                        return
+                work = self._next.get()  # Handed over in this moment.
 
 
 CALLS = Threads("toolmd-call")

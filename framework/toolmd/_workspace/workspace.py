@@ -357,7 +357,7 @@ class Workspace:
         Returns:
             The Result; a denial or a failure is its `error`.
         """
-        caller = Caller(user, context, message, conversation, roles=tuple(roles))
+        caller = Caller(user, context, message, conversation, False, (), tuple(roles))  # noqa: FBT003
         key = None if call_id is None else key_of(call_id, name, caller)
         call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, key)
         dispatcher = self._project.live.dispatcher or await self._project.dispatcher()

@@ -2,12 +2,16 @@
 
 import asyncio
 import json
+import threading
 
 import pytest
 
+from toolmd._call.audit import recorder
 from toolmd._types.call import Call, Caller
 from toolmd._types.call_spec import Rule
 from toolmd._types.schema import Parameter, Schema
+from toolmd._types.settings import Settings
+from toolmd._validation import ArgumentsValidator
 
 GOOD = {"child_names": ["Ada"], "appointment_time": "2026-03-05T09:00", "appointment_type": "exam"}
 INTEGER = Schema(types=("integer",))
@@ -245,3 +249,43 @@ def test_the_patient_of_a_call_comes_from_the_host_alone(harness, tool):
         "context": "p1",
         "user": "u1",
     }
+
+
+ROWS = {"rows": [{"id": number, "name": f"row {number}"} for number in range(5000)]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "thread"),
+    [
+        ({"rows": [{"id": 1}]}, "MainThread"),
+        (json.dumps(ROWS), "toolmd-around"),
+        (json.dumps(ROWS).encode(), "toolmd-around"),
+        (ROWS, "toolmd-around"),
+        ({"rows": [{"text": "x" * 100_000}]}, "toolmd-around"),
+        ({"rows": [{"a": {"b": [[1] * 5000]}}]}, "toolmd-around"),
+    ],
+    ids=["small", "text", "bytes", "object", "long text", "deep"],
+)
+def test_a_thread_reads_and_records_large_arguments(
+    monkeypatch, tmp_path, harness, tool, arguments, thread
+):
+    threads = []
+
+    def note_thread(module, name):
+        real = getattr(module, name)
+
+        def note(*values):
+            threads.append(threading.current_thread().name)
+            return real(*values)
+
+        monkeypatch.setattr(module, name, note)
+
+    note_thread(ArgumentsValidator, "validate")
+    note_thread(recorder, "_json")
+    shape = Schema(types=("array",), items=Schema(types=("object",)))
+    settings = Settings(root=tmp_path, store="memory")
+    world = harness(tool("put", lambda rows: [*rows], Parameter("rows", shape)), settings=settings)
+
+    assert world.call("put", arguments).success
+    assert len(threads) > 1
+    assert {*threads} == {thread}

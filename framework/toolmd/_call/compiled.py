@@ -1,15 +1,17 @@
 """The tools of a snapshot, compiled on their first call: what a spec decides is decided once."""
 
-from functools import cached_property
+from functools import cached_property, partial
 
 from toolmd._call.approvals import Approvals
 from toolmd._call.checks import Parts, Passage, escalation, steps_of, verdict_of
 from toolmd._call.denial import CallDenied, guard_failed
 from toolmd._call.invoke import Invoker
+from toolmd._call.threads import AROUND
 from toolmd._call.words import reads_words
 from toolmd._types.call import Call
 from toolmd._types.registry import BoundTool
 from toolmd._types.verdict import ALLOWED, Verdict
+from toolmd._validation import is_large
 from toolmd._validation.redact import hider
 from toolmd.errors import hiding
 
@@ -54,9 +56,7 @@ class CompiledTool:
 
     async def check(self, at: Passage) -> Verdict:
         """Check context and arguments, then return the strictest verdict. Raises CallDenied."""
-        for read_call in self._read:
-            if (waiting := read_call(at)) is not None:
-                await waiting
+        await self._read_all(at)
         if not self._decide:
             return ALLOWED
         try:
@@ -76,10 +76,16 @@ class CompiledTool:
     async def read(self, call: Call) -> Passage:
         """Return a call with its arguments, without a verdict. Raises CallDenied."""
         at = Passage(call, 0.0)
-        for read_call in self._read:
-            if (waiting := read_call(at)) is not None:
-                await waiting
+        await self._read_all(at)
         return at
+
+    async def _read_all(self, at: Passage) -> None:
+        """Check context and arguments; a thread reads large ones. Raises CallDenied."""
+        large = is_large(at.call.arguments)
+        for read_call in self._read:
+            waiting = await AROUND.run(partial(read_call, at)) if large else read_call(at)
+            if waiting is not None:
+                await waiting
 
     def escalates(self, at: Passage) -> bool:
         """Return whether Crisis When holds for a call."""

@@ -255,9 +255,9 @@ class Dispatcher:
             # It waited for the disk: the call lost its turn, and other calls may have too.
             await tool.limits.wait_again(call)
         caller = call.caller
-        if caller.conversation is not None and not tool.keeps_words:
-            if at.by is not None or caller.message or caller.earlier:
-                await self._words.use(call)
+        has_words = at.by is not None or caller.message or caller.earlier
+        if caller.conversation is not None and has_words and not tool.keeps_words:
+            await self._words.use(call)
         if self._before is not None:
             self._observe(self._before, call, tool.bound)
         running = tool.invoker.run(call, at.arguments, at.began, at.on_event)

@@ -129,7 +129,7 @@ class Threads:
         return value
 
     def _hand_over(self, work: Callable[[], None]) -> None:
-        """Give work to a thread that waits for some, or to a new one."""
+        """Hand work to a thread that waits for some, or to a new one."""
         with self._lock:
             if self._idle:
                 self._idle -= 1

@@ -4,7 +4,7 @@ from toolmd._validation.arguments import ArgumentsValidator, InvalidArgumentsErr
 from toolmd._validation.explain import MAX_PROBLEMS, fitting_objects, problems
 from toolmd._validation.keywords import PatternError, pattern_fault
 from toolmd._validation.shape import are_apart, fits, is_bounded, shapes_for
-from toolmd._validation.strict_json import MalformedError, read_object
+from toolmd._validation.strict_json import MalformedError, is_large, read_object
 from toolmd._validation.words import (
     choices_of,
     joined,
@@ -26,6 +26,7 @@ __all__ = [
     "fits",
     "fitting_objects",
     "is_bounded",
+    "is_large",
     "joined",
     "limits_of",
     "pattern_fault",

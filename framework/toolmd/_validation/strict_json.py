@@ -12,6 +12,11 @@ from pydantic_core import from_json
 MAX_DEPTH = 32
 """Deepest nesting of objects and arrays in one JSON value."""
 
+LARGE = 64 * 1024
+"""The characters of arguments that the event loop reads itself."""
+_ITEM = 16
+"""The characters that an item of an object or a list counts as."""
+
 _SPACE = " \t\r\n"
 _SAFE_RECURSION = 20_000
 """The decoder recurses in C, so a higher recursion limit of the host could overflow its stack."""
@@ -174,6 +179,25 @@ _SCALARS = frozenset({bool, int, float, type(None)})
 
 class MalformedError(ValueError):
     """The arguments are not one JSON object; its message says where and what to write."""
+
+
+def is_large(arguments: object) -> bool:
+    """Return whether arguments take so long to read that a thread reads them, not the loop."""
+    if isinstance(arguments, str | bytes):
+        return len(arguments) > LARGE
+    size, values = 0, [arguments]
+    for value in values:  # It grows by what is in them.
+        if isinstance(value, Mapping):
+            size += len(value) * _ITEM
+            values += value.values()
+        elif isinstance(value, list):
+            size += len(value) * _ITEM
+            values += value[:LARGE]
+        elif isinstance(value, str):
+            size += len(value)
+        if size > LARGE:
+            return True
+    return False
 
 
 def read_object(arguments: object) -> dict[str, Any]:

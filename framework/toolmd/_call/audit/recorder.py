@@ -12,8 +12,10 @@ from pydantic_core import to_json
 
 from toolmd._call.compiled import CompiledTool
 from toolmd._call.denial import CallDenied, guard_failed
+from toolmd._call.threads import AROUND
 from toolmd._types.call import Call
 from toolmd._types.confirmation import By, Confirmation
+from toolmd._validation import is_large
 from toolmd._validation.redact import redacted
 from toolmd.errors import hidden, hidden_values, logged
 
@@ -76,7 +78,8 @@ class Recorder:
                 fields |= _words(more)
             fields["implementation"] = invoker.implementation_hash
             fields["arguments"] = hidden_values({**arguments})
-            return await self._append(self._head(decision, tool.audit_head), fields)
+            head = self._head(decision, tool.audit_head)
+            return await self._append(head, fields, large=is_large(call.arguments))
         except Exception as error:  # noqa: BLE001 - a call without its record must not run
             raise guard_failed(call.tool, "audit", error) from None
 
@@ -128,13 +131,15 @@ class Recorder:
         at = f"{self._date}.{int((now - second) * 1e6):06d}+00:00"
         return f'{{"at":"{at}","decision":"{decision}",{tool},'
 
-    async def _append(self, head: str, fields: dict[str, Any]) -> bool:
-        """Append a record; return whether it waited for the disk."""
+    async def _append(self, head: str, fields: dict[str, Any], *, large: bool = False) -> bool:
+        """Append a record, of `large` arguments with a thread; return whether it waited."""
         log = self._log
         assert log is not None
-        text = _json(fields)
-        if len(text) > MAX_VALUE:
-            text = _json(fields | {key: _bounded(fields[key]) for key in _LARGE if key in fields})
+        text = "" if large else _json(fields)
+        if large:
+            text = await AROUND.run(lambda: _bounded_json(fields))
+        elif len(text) > MAX_VALUE:
+            text = _bounded_json(fields)
         record = head + text[1:]
         if not log.append(record):
             await asyncio.to_thread(log.open)
@@ -142,7 +147,7 @@ class Recorder:
                 raise OSError("the audit's file was removed or changed while it was opened")
         if log.synced:
             await asyncio.wrap_future(log.sync())
-        return log.synced
+        return log.synced or large
 
 
 def _fields(call: Call) -> dict[str, Any]:
@@ -173,6 +178,11 @@ def _word(value: Any, most: int = _MAX_WORD) -> Any:
         return value
     text = value if isinstance(value, str) else _shown(value)
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _bounded_json(fields: dict[str, Any]) -> str:
+    """Return the fields as JSON, in which each large one is its hash."""
+    return _json(fields | {key: _bounded(fields[key]) for key in _LARGE if key in fields})
 
 
 def _bounded(value: Any) -> Any:

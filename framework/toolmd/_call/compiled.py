@@ -1,9 +1,10 @@
 """The tools of a snapshot, compiled on their first call: what a spec decides is decided once."""
 
+from collections.abc import Iterable
 from functools import cached_property, partial
 
 from toolmd._call.approvals import Approvals
-from toolmd._call.checks import Parts, Passage, escalation, steps_of, verdict_of
+from toolmd._call.checks import Parts, Passage, Step, escalation, steps_of, verdict_of
 from toolmd._call.denial import CallDenied, guard_failed
 from toolmd._call.invoke import Invoker
 from toolmd._call.threads import AROUND
@@ -56,7 +57,9 @@ class CompiledTool:
 
     async def check(self, at: Passage) -> Verdict:
         """Check context and arguments, then return the strictest verdict. Raises CallDenied."""
-        await self._read_all(at)
+        for read_call in self._steps(at):
+            if (waiting := read_call(at)) is not None:
+                await waiting
         if not self._decide:
             return ALLOWED
         try:
@@ -76,18 +79,23 @@ class CompiledTool:
     async def read(self, call: Call) -> Passage:
         """Return a call with its arguments, without a verdict. Raises CallDenied."""
         at = Passage(call, 0.0)
-        await self._read_all(at)
+        for read_call in self._steps(at):
+            if (waiting := read_call(at)) is not None:
+                await waiting
         return at
 
-    async def _read_all(self, at: Passage) -> None:
-        """Check context and arguments; a thread reads large ones. Raises CallDenied."""
-        large = is_large(at.call.arguments)
-        for read_call in self._read:
-            waiting = await AROUND.run(partial(read_call, at)) if large else read_call(at)
-            if waiting is not None:
-                await waiting
+    def _steps(self, at: Passage) -> Iterable[Step]:
+        """Return the checks of context and arguments; a thread reads large arguments."""
+        if not is_large(at.call.arguments):
+            return self._read
+        return (partial(_in_thread, step) for step in self._read)
 
     def escalates(self, at: Passage) -> bool:
         """Return whether Crisis When holds for a call."""
         check = self._escalation
         return check is not None and check(at) is not ALLOWED
+
+
+async def _in_thread(step: Step, at: Passage) -> None:
+    if (waiting := await AROUND.run(partial(step, at))) is not None:
+        await waiting

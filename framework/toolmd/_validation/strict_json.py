@@ -183,7 +183,7 @@ class MalformedError(ValueError):
 
 def is_large(arguments: object) -> bool:
     """Return whether arguments take so long to read that a thread reads them, not the loop."""
-    if isinstance(arguments, str | bytes):
+    if type(arguments) is str or type(arguments) is bytes:
         return len(arguments) > LARGE
     size, values = 0, [arguments]
     for value in values:  # It grows by what is in them.

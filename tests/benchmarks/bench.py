@@ -59,6 +59,7 @@ def pathological():
 
 BENCHES = {
     "calls": bench_calls.calls,
+    "large": bench_calls.large,
     "policies": bench_calls.policies,
     "pathological": pathological,
     "start": bench_start.start,

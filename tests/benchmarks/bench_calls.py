@@ -1,4 +1,4 @@
-"""Measure calls against the bare function: `python tests/benchmarks/bench.py calls policies`.
+"""Measure calls against the bare function: `python tests/benchmarks/bench.py calls large policies`.
 
 As shipped: a project that `Workspace.open` reads, with its audit, whatever else stands in the
 default settings, and a deadline for each function that awaits.
@@ -10,8 +10,10 @@ import json
 import tempfile
 import time
 from pathlib import Path
+from typing import Literal
 
 from book import BOOKING
+from pydantic import create_model
 
 from toolmd import Workspace
 
@@ -47,7 +49,12 @@ async def {name}(child_names, appointment_time, appointment_type):
         "child_names": child_names,
     }}
 '''
-WORK = {"book": "", "book_later": "await asyncio.sleep(0)", "book_safely": "await asyncio.sleep(0)"}
+WORK = {
+    "book": "",
+    "book_count": "return {'count': len(child_names)}",
+    "book_later": "await asyncio.sleep(0)",
+    "book_safely": "await asyncio.sleep(0)",
+}
 POLICIES = {
     "book_slower": ("Rate", "## Limits\n\n- **Rate**: 1000000/s"),
     "book_few": ("Max Calls", "## Limits\n\n- **Max Calls**: 1000000"),
@@ -81,6 +88,44 @@ def calls():
     for title, took, bound in rows:
         note = f"{took * 1e6:.1f} µs; the function {bare * 1e6:.2f}"
         yield f"{title} / the bare function", took / bare, bound, note
+
+
+def large():
+    """Measure arguments of 1 MB against pydantic's own check, and how long they hold the loop."""
+    names = {"child_names": [f"child {number:06d}" for number in range(66_000)]}
+    text = json.dumps({**ARGUMENTS, **names})
+    types = Literal["exam", "cleaning", "exam_and_cleaning", "emergency"]
+    checked = create_model(
+        "Booking", child_names=(list[str], ...), appointment_time=(str, ...),
+        appointment_type=(types, ...),
+    )  # fmt: skip
+
+    async def check():
+        checked.model_validate_json(text)
+
+    async def longest(making):
+        calling, held = asyncio.create_task(making()), 0.0
+        while not calling.done():
+            began = time.perf_counter()
+            await asyncio.sleep(0)
+            held = max(held, time.perf_counter() - began)
+        return held
+
+    async def measure(call):
+        least = await _least({"call": call, "pydantic": check}, ("pydantic",), 20, 1)
+        return least, min([await longest(call) for _ in range(20)])
+
+    with tempfile.TemporaryDirectory() as place, _opened(Path(place, "shipped")) as workspace:
+        call = lambda: workspace.call("book_count", text, context={"patient": "p1"})  # noqa: E731
+        least, held = asyncio.run(measure(call))
+    note = f"{len(text) / 1e6:.1f} MB, {least['call'] * 1e3:.1f} ms"
+    yield "a call with arguments of 1 MB / pydantic", least["call"] / least["pydantic"], 1.5, note
+    yield (
+        "the longest that they hold up the event loop (ms)",
+        held * 1e3,
+        7,
+        "threads change each 5 ms",
+    )
 
 
 def policies():

@@ -1,6 +1,5 @@
 """The tools of a snapshot, compiled on their first call: what a spec decides is decided once."""
 
-from collections.abc import Iterable
 from functools import cached_property, partial
 
 from toolmd._call.approvals import Approvals
@@ -30,6 +29,8 @@ class CompiledTool:
         self.limits = parts.limits
         self.invoker = invoker
         self._read = steps_of("read", parts)
+        self._in_thread = tuple(partial(_in_thread, step) for step in self._read)
+        """The same for large arguments."""
         self._decide = steps_of("decide", parts)
         self._escalation = escalation(parts)
         self.approvals = Approvals(spec)
@@ -57,7 +58,7 @@ class CompiledTool:
 
     async def check(self, at: Passage) -> Verdict:
         """Check context and arguments, then return the strictest verdict. Raises CallDenied."""
-        for read_call in self._steps(at):
+        for read_call in self._in_thread if is_large(at.call.arguments) else self._read:
             if (waiting := read_call(at)) is not None:
                 await waiting
         if not self._decide:
@@ -79,16 +80,10 @@ class CompiledTool:
     async def read(self, call: Call) -> Passage:
         """Return a call with its arguments, without a verdict. Raises CallDenied."""
         at = Passage(call, 0.0)
-        for read_call in self._steps(at):
+        for read_call in self._in_thread if is_large(call.arguments) else self._read:
             if (waiting := read_call(at)) is not None:
                 await waiting
         return at
-
-    def _steps(self, at: Passage) -> Iterable[Step]:
-        """Return the checks of context and arguments; a thread reads large arguments."""
-        if not is_large(at.call.arguments):
-            return self._read
-        return (partial(_in_thread, step) for step in self._read)
 
     def escalates(self, at: Passage) -> bool:
         """Return whether Crisis When holds for a call."""

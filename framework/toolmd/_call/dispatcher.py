@@ -213,7 +213,9 @@ class Dispatcher:
         tool = self.tools.get(call.tool) or await self.find(call)
         try:
             if not tool.is_keyed or not call.is_named or at.again:
-                return await self._run_within_limits(tool, at)
+                if tool.limits.binds or call.counts:
+                    return await self._run_within_limits(tool, at)
+                return await self._run_at(None, tool, at)
             return await self._keyed.once(
                 call, tool.call_spec, tool.invoker.seconds, at.began,
                 lambda: self._run_within_limits(tool, at),
@@ -231,11 +233,9 @@ class Dispatcher:
 
         Raises CallDenied where the wait is too long or the record can't be written.
         """
-        call, limits, result = at.call, tool.limits, None
-        if not limits.binds and not call.counts:
-            return await self._run_at(None, tool, at)
+        call, result = at.call, None
         try:
-            async with limits.place(call, at.arguments, at.on_event) as place:
+            async with tool.limits.place(call, at.arguments, at.on_event) as place:
                 result = await self._run_at(place, tool, at)
                 if result.error is not None:
                     place.had_effect = result.error.had_effect

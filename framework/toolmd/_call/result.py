@@ -205,8 +205,10 @@ def answer_of(tool: str, returns: Schema) -> MakeResult:
             repair.check(from_json(text), returns)
             notes = (*repair.notes(), *notes)
         ms = (perf_counter() - began) * 1000
-        # By position: names take twice the time.
-        result = Result(True, tool, "ok", message, text, None, call_id, None, 1, ms)  # noqa: FBT003
+        result = Result(
+            success=True, tool=tool, outcome="ok", message=message, data=text,
+            tool_call_id=call_id, attempts=1, duration_ms=ms,
+        )  # fmt: skip
         if notes or left_out or source or parts:
             return result._replace(notes=notes + left_out, source=source, parts=parts)
         return result

@@ -78,8 +78,8 @@ class Recorder:
                 fields |= _words(more)
             fields["implementation"] = invoker.implementation_hash
             fields["arguments"] = hidden_values({**arguments})
-            head = self._head(decision, tool.audit_head)
-            return await self._append(head, fields, large=is_large(call.arguments))
+            large = is_large(call.arguments)
+            return await self._append(decision, tool.audit_head, fields, large=large)
         except Exception as error:  # noqa: BLE001 - a call without its record must not run
             raise guard_failed(call.tool, "audit", error) from None
 
@@ -115,13 +115,17 @@ class Recorder:
             fields["faults"] = [[*map(_word, fault)] for fault in faults[:_MAX_FAULTS]]
             if by is not None:
                 fields |= _words(by)
-            await self._append(self._head("deny", named), fields)
+            await self._append("deny", named, fields)
         except Exception as error:  # noqa: BLE001 - it is denied in any case
             if code != "internal_guard_error":
                 logged(error, "the denial of %s was not recorded", call.tool)
 
-    def _head(self, decision: str, tool: str) -> str:
-        """Return the beginning of a record: the time, the decision and the tool."""
+    async def _append(
+        self, decision: str, tool: str, fields: dict[str, Any], *, large: bool = False
+    ) -> bool:
+        """Append a record, of `large` arguments with a thread; return whether it waited."""
+        log = self._log
+        assert log is not None
         now = self._clock()
         second = now // 1
         if second != self._second:
@@ -129,18 +133,10 @@ class Recorder:
             self._second = second
         # As many digits for each record.
         at = f"{self._date}.{int((now - second) * 1e6):06d}+00:00"
-        return f'{{"at":"{at}","decision":"{decision}",{tool},'
-
-    async def _append(self, head: str, fields: dict[str, Any], *, large: bool = False) -> bool:
-        """Append a record, of `large` arguments with a thread; return whether it waited."""
-        log = self._log
-        assert log is not None
-        text = "" if large else _json(fields)
-        if large:
-            text = await AROUND.run(lambda: _bounded_json(fields))
-        elif len(text) > MAX_VALUE:
+        text = await AROUND.run(lambda: _bounded_json(fields)) if large else _json(fields)
+        if len(text) > MAX_VALUE:
             text = _bounded_json(fields)
-        record = head + text[1:]
+        record = f'{{"at":"{at}","decision":"{decision}",{tool},{text[1:]}'
         if not log.append(record):
             await asyncio.to_thread(log.open)
             if not log.append(record):

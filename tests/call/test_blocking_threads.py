@@ -171,9 +171,8 @@ def test_the_child_of_a_fork_has_threads_of_its_own():
     assert printed(FORKS) == "child ran\n"
 
 
-def test_a_thread_that_is_free_takes_the_next_function_and_keeps_nothing_of_the_last(monkeypatch):
-    monkeypatch.setattr("toolmd._call.threads.IDLE_S", 0.2)
-    threads = Threads("kept")
+def test_a_thread_that_is_free_takes_the_next_function_and_keeps_nothing_of_the_last():
+    threads = Threads("kept", idle_s=0.2)
     one = Authentication()
     kept = weakref.ref(one)
 

@@ -68,9 +68,10 @@ class Threads:
     thread from others. asyncio's executor would wait for it when the process ends.
     """
 
-    def __init__(self, name: str, most: int = MAX_THREADS) -> None:
+    def __init__(self, name: str, most: int = MAX_THREADS, idle_s: float = IDLE_S) -> None:
         self._name = name
         self._most = most
+        self._idle_s = idle_s
         self._places: WeakKeyDictionary[Any, asyncio.Semaphore] = WeakKeyDictionary()
         self._start_over()
         if hasattr(os, "register_at_fork"):
@@ -146,7 +147,7 @@ class Threads:
             with self._lock:
                 self._idle += 1
             try:
-                work = self._next.get(timeout=IDLE_S)
+                work = self._next.get(timeout=self._idle_s)
             except Empty:
                 with self._lock:
                     if self._idle:
@@ -159,5 +160,5 @@ CALLS = Threads("toolmd-call")
 """For the functions of tools and skills."""
 AROUND = Threads("toolmd-around")
 """For guards, limits and questions, which a stuck tool must not block."""
-in_daemon_thread = Threads("toolmd-load", 1 << 16).run
-"""For what may never end, such as an import: nothing waits behind it."""
+in_daemon_thread = Threads("toolmd-load", 1 << 16, idle_s=0.0).run
+"""For what is rare and may never end, such as an import: nothing waits behind it."""

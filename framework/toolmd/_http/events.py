@@ -31,6 +31,8 @@ LONGEST_NUMBER = 16
 """The most digits of an event's number."""
 LOOK_S = 1.0
 """How often the store is read for what other processes did, in seconds."""
+GRACE_S = 20.0
+"""How long a stream may take to end by itself at the server's end, in seconds."""
 FOR_ALL = "*"
 """The owner of events for every user."""
 KINDS = {
@@ -270,8 +272,9 @@ class EventStream:
             raise ApiError(503, "too_many_streams", detail, {"retry-after": "5"})
         headers = {"cache-control": "no-store"}
         return EventSourceResponse(
-            self._stream(last, user), ping=15, send_timeout=30, headers=headers
-        )
+            self._stream(last, user), ping=15, send_timeout=30, headers=headers,
+            shutdown_grace_period=GRACE_S,
+        )  # fmt: skip
 
     async def _stream(self, last: str | None, user: str | None) -> AsyncIterator[ServerSentEvent]:
         self._followers += 1

@@ -88,8 +88,10 @@ class ArgumentsValidator:
             read, dropped = without_unknown(read, self._shape)
         try:
             checked: dict[str, Any] = self._guard.validate_python(read)
-        except ValidationError:
+        except ValidationError as first:
             read = without_absent(read, self._shape.properties or (), absent)
+            if not absent:
+                raise InvalidArgumentsError(read, self._shape, first) from None
             try:
                 checked = self._guard.validate_python(read)
             except ValidationError as error:

@@ -150,6 +150,10 @@ def test_a_tools_restriction_in_a_skills_metadata_is_an_error(line):
         "**Look**. At all",
         "Look at it: all",
         "1: all",
+        "**Look",
+        "**Look at *all* the paws.",
+        "**Look*\0* at all",
+        "Look**at** all**",
     ],
 )
 def test_a_step_is_read_back_as_it_was_written(title, below):

@@ -217,7 +217,7 @@ def _step(step: Step) -> Iterator[str]:
     is_bare = not begins_block(bare) and read_title(Mark(bare, 1, 1)) == (step.title, first)
     if own is not None:
         yield own
-    elif is_bare and not step.acts:
+    elif is_bare and (not step.acts or "**" in step.title):
         yield bare
     else:
         joint = "" if first[:1] in ",;" else " " if first[:1].islower() else ". "

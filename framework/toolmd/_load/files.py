@@ -119,10 +119,12 @@ def read_file(folder: Folder, location: str, shown: str) -> tuple[bytes, os.stat
         descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         try:
             status = os.fstat(descriptor)
-            # As much as a definition may have, for a larger buffer costs more than it holds.
-            data = os.read(descriptor, MAX_DEFINITION + 1)
-            # A short read is the end of the file, but for signals and odd file systems.
-            while data and len(data) <= limit and (more := os.read(descriptor, MAX_DEFINITION)):
+            # A byte more than the file has shows that it ends there, without a second read.
+            data = os.read(descriptor, min(status.st_size, limit) + 1)
+            # Signals and odd file systems give another number of bytes.
+            while len(data) != status.st_size and len(data) <= limit:
+                if not (more := os.read(descriptor, MAX_DEFINITION)):
+                    break
                 data += more
         finally:
             os.close(descriptor)

@@ -70,9 +70,11 @@ class CodeHash:
             if info.package is not None and info.state == "loaded":
                 yield f"plugin {info.package}", info.version or ""
         read = set()
+        real = functools.cache(os.path.realpath)  # Of folders, for there are many files in each.
         for name, file in self._plugins.modules.files.items():
             if file is not None:
-                read.add(os.path.realpath(file.location))
+                above, _, last = file.location.rpartition(os.sep)
+                read.add(f"{real(above)}{os.sep}{last}")
                 yield name.partition(".")[2], hashlib.sha256(file.data).hexdigest()
         for place in python_below(self._root):
             if place not in read and (data := _bytes(place)) is not None:

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -257,7 +257,7 @@ def test_a_public_key_in_a_file_needs_no_service(service: Service, tmp_path: Pat
 
 
 def test_users_of_two_issuers_never_meet(service: Service) -> None:
-    other = replace(service.settings(name="other"), issuer="https://other.example")
+    other = service.settings(name="other")._replace(issuer="https://other.example")
     issuers = Issuers(IdentitySettings((service.settings(name="shop"), other)))
 
     assert asyncio.run(issuers.find(service.token())).user == "shop:ana"

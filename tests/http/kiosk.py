@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import shutil
 import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -65,7 +64,7 @@ class Kiosk:
             port=self.port,
         )
         self._http = HttpServer(
-            self.server.app, settings=replace(self.workspace.settings.serve, **serve)
+            self.server.app, settings=self.workspace.settings.serve._replace(**serve)
         )
         self._thread = threading.Thread(target=self._serve, daemon=True)
 

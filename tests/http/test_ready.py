@@ -1,6 +1,5 @@
 """`/ready` is 200 only where calls are served; probes tell a stranger nothing else."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -58,8 +57,8 @@ def test_a_weaker_policy_that_waits_is_counted_or_makes_it_fail(project: Path) -
     with Kiosk(project, "sqlite") as kiosk, httpx.Client(base_url=kiosk.url) as balancer:
         assert balancer.get("/ready").json()["pending_changes"] == 1
         assert balancer.get("/health").json()["pending_changes"] == 1
-        serve = replace(kiosk.workspace.settings.serve, require_accepted=True)
+        serve = kiosk.workspace.settings.serve._replace(require_accepted=True)
         live = kiosk.workspace._project.live
-        live.settings = replace(live.settings, serve=serve)
+        live.settings = live.settings._replace(serve=serve)
         refused = balancer.get("/ready")
         assert (refused.status_code, refused.json()["code"]) == (503, "changes_pending")

@@ -562,7 +562,7 @@ def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ..
         if table == "safety" and (lost := _lost(before.crisis_words, after.crisis_words)):
             kept["crisis_words"] = (*after.crisis_words, *lost)
         if kept:
-            whole[table] = replace(after, **kept)
+            whole[table] = after._replace(**kept)
             found += [f"{table}.{name}" for name in kept]
     if old.time_zone and new.time_zone != old.time_zone:
         whole["time_zone"] = old.time_zone
@@ -570,7 +570,7 @@ def hold_settings(old: Settings, new: Settings) -> tuple[Settings, tuple[str, ..
     if new.trust_edits:
         whole["trust_edits"] = False
         found.append("trust_edits")
-    return replace(new, **whole) if whole else new, tuple(found)
+    return new._replace(**whole) if whole else new, tuple(found)
 
 
 def _lost(old: tuple[str, ...], new: tuple[str, ...]) -> list[str]:
@@ -609,7 +609,5 @@ _LOOSER: Mapping[str, Mapping[str, Callable[[Any, Any], bool]]] = {
     "serve": {"tokens": _acts_for_more},
 }
 """For each setting that is a restriction, whether a new value drops it."""
-assert {*_LOOSER["safety"], "crisis_words", "crisis_message"} == {
-    *SafetySettings.__dataclass_fields__
-}
-assert {*_LOOSER["audit"]} == {*AuditSettings.__dataclass_fields__}
+assert {*_LOOSER["safety"], "crisis_words", "crisis_message"} == {*SafetySettings._fields}
+assert {*_LOOSER["audit"]} == {*AuditSettings._fields}

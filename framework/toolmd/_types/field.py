@@ -1,8 +1,7 @@
 """The rows of the format: the field of a class that a `- **Name**: value` sets carries its row."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 JsonType = Literal["string", "number", "integer", "boolean", "object", "array", "null"]
 
@@ -10,8 +9,7 @@ EXACT = 2**53
 """Up to this value a float represents every whole number exactly."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """The row of a field: each package reads what it knows of the field there.
 
     A new field of Metadata, Safety, Limits or a parameter is a field of its class with a row.
@@ -64,8 +62,7 @@ class Row:
 def rows_of(owner: type) -> tuple[Row, ...]:
     """Return the rows of a class's fields, in order; a Literal gives the choices."""
     return tuple(
-        replace(
-            row,
+        row._replace(
             name=row.name or attribute.replace("_", " ").title(),
             attribute=attribute,
             choices=tuple(_choices(get_args(hint)[0])) if row.kind == "choice" else (),

@@ -1,12 +1,18 @@
-"""The settings of a project; the type of each says how `config.values` reads it."""
+"""The settings of a project; the type of each says how `config.values` reads it.
+
+They are named tuples, for each process makes these classes, and a dataclass takes five times as
+long to make.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
 DEFAULT_TOOLS = ("tools_md",)
 DEFAULT_SKILLS = ("skills_md",)
+NOTHING: Mapping[Any, Any] = MappingProxyType({})
+"""The default of values by name."""
 
 
 class Bounds(NamedTuple):
@@ -36,8 +42,7 @@ Seconds = Annotated[float, Bounds(0, 3600, "seconds", above=True)]
 Count = Annotated[int, Bounds(1, 1_000_000)]
 
 
-@dataclass(frozen=True, slots=True)
-class SafetySettings:
+class SafetySettings(NamedTuple):
     """The table `[safety]`; an unset key restricts nothing."""
 
     default_min: Share = None
@@ -52,8 +57,7 @@ class SafetySettings:
     """The action for a call without a confidence if the tool requires one."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChatSettings:
+class ChatSettings(NamedTuple):
     """The table `[chat]`: the model of `toolmd chat`."""
 
     model: str | None = None
@@ -62,8 +66,7 @@ class ChatSettings:
     """The URL of an OpenAI-compatible API. If unset, it is OpenRouter."""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditSettings:
+class AuditSettings(NamedTuple):
     """The table `[audit]`: the records of decisions; `audit = false` turns them off."""
 
     enabled: bool = True
@@ -76,8 +79,7 @@ class AuditSettings:
     files are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultSettings:
+class ResultSettings(NamedTuple):
     """The table `[results]`: what models read of results."""
 
     max_bytes: Annotated[int, Bounds(1024, 1_000_000, "bytes")] = 32 << 10
@@ -85,8 +87,7 @@ class ResultSettings:
     may raise this limit up to 256 KiB. The model reads the rest with `read_result`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ActAsSettings:
+class ActAsSettings(NamedTuple):
     """What a token with the right `act_as` may state about the users that it acts for."""
 
     roles: tuple[str, ...] = ()
@@ -95,8 +96,7 @@ class ActAsSettings:
     """The names of facts."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenSettings:
+class TokenSettings(NamedTuple):
     """One bearer token, as its hash, and the user it belongs to."""
 
     sha256: Annotated[str, "sha256"]
@@ -108,16 +108,15 @@ class TokenSettings:
     or answer this user's own pending calls, and give the Approvals of this user's roles. `operate`:
     reviews and runs of others, policy changes, audit and diagnostics. `act_as`: call for the users
     that its requests name, for the backend of an app. A model's host gets `call` only."""
-    context: Mapping[Fact, tuple[str, ...]] = field(default_factory=dict)
+    context: Mapping[Fact, tuple[str, ...]] = NOTHING
     """The allowed values of each fact: `{"patient": ("P-1001",)}`; the only one is the default."""
     roles: tuple[str, ...] = ()
     """The roles of the user, for Allowed Roles, Approval, rules and guards."""
-    act_as: ActAsSettings = field(default_factory=ActAsSettings)
+    act_as: ActAsSettings = ActAsSettings()
     """What a token that may `act_as` others states about them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServeSettings:
+class ServeSettings(NamedTuple):
     """The table `[serve]`: HTTP tokens and connection limits; timeouts are in seconds."""
 
     tokens: Annotated[tuple[TokenSettings, ...], "tokens"] = ()
@@ -138,8 +137,7 @@ class ServeSettings:
     waits for acceptance."""
 
 
-@dataclass(frozen=True, slots=True)
-class IssuerSettings:
+class IssuerSettings(NamedTuple):
     """A table `[[identity.issuers]]`: an identity service whose JWTs name the caller.
 
     `user`, `roles`, `rights` and the values of `context` are expressions over `claims`.
@@ -163,25 +161,23 @@ class IssuerSettings:
     """The roles, a list of texts. A guard reads them as `call.caller.roles`."""
     rights: str = "['call']"
     """The rights, a list of `call`, `decide` and `operate`."""
-    context: Mapping[Fact, str] = field(default_factory=dict)
+    context: Mapping[Fact, str] = NOTHING
     """The facts by name, each a text; one whose claim is absent, null or empty is absent."""
 
 
-@dataclass(frozen=True, slots=True)
-class IdentitySettings:
+class IdentitySettings(NamedTuple):
     """The table `[identity]`: who calls."""
 
     issuers: Annotated[tuple[IssuerSettings, ...], "issuers"] = ()
     """The identity services whose JWTs count."""
-    facts: Mapping[Fact, FactType] = field(default_factory=dict)
+    facts: Mapping[Fact, FactType] = NOTHING
     """The facts about a caller that expressions may read, each with its type: `string`, `number`,
     `boolean` or `list` (of texts). A fact that only an issuer or a token names is a string."""
     roles: tuple[str, ...] = ()
     """The known roles. If there are none, Allowed Roles may name any role."""
 
 
-@dataclass(frozen=True, slots=True)
-class Credential:
+class Credential(NamedTuple):
     """One entry of `auth`; its values are only names of environment variables."""
 
     kind: Literal["bearer", "basic", "header", "query", "cookie"]
@@ -191,13 +187,12 @@ class Credential:
     """The name of the header, the query key or the cookie."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceSettings:
+class ServiceSettings(NamedTuple):
     """The table `[services.NAME]`: a web service that `Implemented By: http …` calls."""
 
     url: Annotated[str, "url"]
     """The base URL, which the path of each operation follows."""
-    headers: Annotated[Mapping[str, str], "headers"] = field(default_factory=dict)
+    headers: Annotated[Mapping[str, str], "headers"] = NOTHING
     """Headers of every request; `$NAME` or `${NAME}` in a value is that environment variable."""
     auth: Annotated[tuple[Credential, ...], "auth"] = ()
     """The credentials of every request."""
@@ -208,8 +203,7 @@ class ServiceSettings:
     accepted one; empty for none."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSettings:
+class ServerSettings(NamedTuple):
     """The table `[servers.NAME]`: an MCP server that `Implemented By: mcp …` calls."""
 
     command: Annotated[tuple[str, ...], "command"] = ()
@@ -217,10 +211,10 @@ class ServerSettings:
     It runs in the project's folder."""
     url: Annotated[str, "url"] = ""
     """The URL of a server that runs already; empty for one with a `command`."""
-    env: Annotated[Mapping[str, str], "env"] = field(default_factory=dict)
+    env: Annotated[Mapping[str, str], "env"] = NOTHING
     """All environment variables of the process; `$NAME` or `${NAME}` in a value is that variable
     of Toolmd's own environment, and `$TOOLMD_USER` the user who calls."""
-    headers: Annotated[Mapping[str, str], "headers"] = field(default_factory=dict)
+    headers: Annotated[Mapping[str, str], "headers"] = NOTHING
     """Headers of every request, with variables as in `env`."""
     shared: bool = False
     """Whether all users share one session; otherwise each user has one."""
@@ -228,8 +222,7 @@ class ServerSettings:
     """The most seconds that starting and listing the tools take."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckSettings:
+class CheckSettings(NamedTuple):
     """The table `[check]`: what `toolmd check` reports."""
 
     ignore: Annotated[tuple[str, ...], "codes"] = ()
@@ -237,16 +230,14 @@ class CheckSettings:
     `array-without-items`, `array-without-items:search`. Errors and weaker policies stay."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfirmationSettings:
+class ConfirmationSettings(NamedTuple):
     """The table `[confirmations]`: the calls that wait for a person."""
 
     expires: Annotated[float, Bounds(0, 30 * 86400, "seconds", above=True)] = 600.0
     """How long a call waits for its caller's yes, in seconds; an Approval has its own Expires."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """All settings of a project (configuration.md)."""
 
     root: Path
@@ -260,26 +251,26 @@ class Settings:
     store: Annotated[str, "store"] = "sqlite"
     """The store of runs, confirmations, limits, keys and accepted changes: `sqlite`, `memory`, or a
     `postgresql://` URL."""
-    safety: SafetySettings = field(default_factory=SafetySettings)
+    safety: SafetySettings = SafetySettings()
     """Safety settings that apply to every call."""
-    chat: ChatSettings = field(default_factory=ChatSettings)
+    chat: ChatSettings = ChatSettings()
     """The model of `toolmd chat`."""
-    serve: ServeSettings = field(default_factory=ServeSettings)
+    serve: ServeSettings = ServeSettings()
     """HTTP tokens and connection limits."""
-    check: CheckSettings = field(default_factory=CheckSettings)
+    check: CheckSettings = CheckSettings()
     """What `toolmd check` reports."""
-    confirmations: ConfirmationSettings = field(default_factory=ConfirmationSettings)
+    confirmations: ConfirmationSettings = ConfirmationSettings()
     """The calls that wait for a person."""
-    results: ResultSettings = field(default_factory=ResultSettings)
+    results: ResultSettings = ResultSettings()
     """What models read of results."""
-    audit: AuditSettings = field(default_factory=AuditSettings)
+    audit: AuditSettings = AuditSettings()
     """The records of decisions."""
-    services: Mapping[Name, ServiceSettings] = field(default_factory=dict)
+    services: Mapping[Name, ServiceSettings] = NOTHING
     """The web services by name: tables `[services.NAME]` with `url`, `headers`, `auth`, `timeout`
     and `document` (`docs/how-to/call-a-web-service.md`)."""
-    identity: IdentitySettings = field(default_factory=IdentitySettings)
+    identity: IdentitySettings = IdentitySettings()
     """Who calls: the identity services."""
-    servers: Mapping[Name, ServerSettings] = field(default_factory=dict)
+    servers: Mapping[Name, ServerSettings] = NOTHING
     """The MCP servers by name: tables `[servers.NAME]` with `command` and `env`, or `url` and
     `headers` (`docs/how-to/guard-an-mcp-server.md`)."""
     time_zone: Annotated[str, "zone"] = ""
@@ -292,5 +283,5 @@ class Settings:
     """The installed plugins that may load, by package or entry-point name; None loads all."""
     file: Path | None = None
     """The file that was read, if any."""
-    origin: Mapping[str, str] = field(default_factory=dict)
+    origin: Mapping[str, str] = NOTHING
     """The source of each setting that is not a default: a file, a variable, or `command line`."""

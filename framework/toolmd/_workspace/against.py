@@ -4,7 +4,6 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -90,7 +89,7 @@ def _compare(
     weaker = stricter = unchanged = accepted = 0
     open_: list[tuple[str, Weakening]] = []
     file = "toolmd.toml" if after.file is None else after.file.name
-    for key in hold_settings(replace(before, trust_edits=False), after)[1]:
+    for key in hold_settings(before._replace(trust_edits=False), after)[1]:
         one = Weakening(key, *(repr(attrgetter(key)(each)) for each in (before, after)))
         if key_of("settings", one) in accepts:
             accepted += 1

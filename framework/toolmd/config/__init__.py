@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -233,4 +232,4 @@ def _settings(root: Path, file: Path | None, values: Mapping[str, tuple[Any, Ori
         **plain,
         **{table: TABLES[table](**inner) for table, inner in tables.items()},
     )
-    return replace(settings, state=root / settings.state)
+    return settings._replace(state=root / settings.state)

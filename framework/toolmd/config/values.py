@@ -4,7 +4,6 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
@@ -83,7 +82,7 @@ def read(kind: Any, value: Any, at: Origin) -> Any:
             near = did_you_mean(str(value), inner)
             wanted = f"must be {' or '.join(inner)}, not {value!r}"
             raise at.error(f"{wanted}; {near}" if near else wanted)
-    elif is_dataclass(kind):
+    elif _is_table(kind):
         return _read_table(kind, value, at)
     elif isinstance(rule, Bounds):
         return _read_number(kind, rule, value, at)
@@ -104,7 +103,7 @@ def read_setting(key: str, value: Any, at: Origin) -> Any:
 
 
 def _read_list(kind: Any, value: Any, at: Origin) -> tuple[Any, ...]:
-    are_tables = is_dataclass(kind)
+    are_tables = _is_table(kind)
     wanted = "a list of tables" if are_tables else 'a list, such as ["a", "b"]'
     value = at.parsed(value, wanted, commas=not are_tables)
     if not isinstance(value, list | tuple):
@@ -125,18 +124,21 @@ def _read_map(names: Any, kind: Any, value: Any, at: Origin) -> dict[str, Any]:
     return found
 
 
+def _is_table(kind: Any) -> bool:
+    return hasattr(kind, "_field_defaults")
+
+
 def _read_table(kind: Any, value: Any, at: Origin) -> Any:
     value = at.parsed(value, "a table")
-    known = {one.name: one for one in fields(kind)}
-    needed = [name for name, one in known.items()
-              if one.default is MISSING and one.default_factory is MISSING]  # fmt: skip
+    known: Mapping[str, Any] = kind.__annotations__
+    needed = [name for name in known if name not in kind._field_defaults]
     if not isinstance(value, dict) or not {*needed} <= value.keys():
         raise at.error(f"must be a table with {' and '.join(needed)}".removesuffix(" with "))
     value = at.read(_BEFORE.get(kind.__name__, dict), value)
     for name in sorted(set(value) - {*known}):
         hint = did_you_mean(name, known) or f"known keys: {', '.join(known)}"
         raise at.error(f"unknown key {name!r}; {hint}")
-    table = kind(**{name: read(known[name].type, one, at.below(name))
+    table = kind(**{name: read(known[name], one, at.below(name))
                     for name, one in value.items()})  # fmt: skip
     return at.read(_WHOLE.get(kind.__name__, lambda whole: whole), table)
 
@@ -280,13 +282,17 @@ _WHOLE: Mapping[str, Callable[[Any], Any]] = {
 """What the values of a table must be together."""
 
 _OWN = ("root", "file", "origin")
-_FIELDS: Mapping[str, Any] = {f.name: f.type for f in fields(Settings) if f.name not in _OWN}
-TABLES: Mapping[str, Any] = {name: kind for name, kind in _FIELDS.items() if is_dataclass(kind)}
+_FIELDS = {name: kind for name, kind in Settings.__annotations__.items() if name not in _OWN}
+TABLES: Mapping[str, Any] = {name: kind for name, kind in _FIELDS.items() if _is_table(kind)}
 """The tables among the settings, such as `safety`."""
 SHORT: Mapping[str, str] = {"audit": "audit.enabled"}
 """A key that stands for one in its table: `audit = false`."""
 KINDS: Mapping[str, Any] = {
     **{name: kind for name, kind in _FIELDS.items() if name not in TABLES},
-    **{f"{name}.{f.name}": f.type for name, table in TABLES.items() for f in fields(table)},
+    **{
+        f"{name}.{inner}": kind
+        for name, table in TABLES.items()
+        for inner, kind in table.__annotations__.items()
+    },
 }
 """Every setting by its key, such as `safety.floor`, with its type."""

@@ -4,7 +4,7 @@ The rows of Metadata, Safety and Limits stand at the fields of their classes.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from toolmd._parse.scalars import UNITS
@@ -51,7 +51,7 @@ class SectionTable:
 def _with_units(row: Row) -> Iterator[tuple[str, Row]]:
     """Yield each folded name that contains a unit, with the row of that unit."""
     for word, unit in UNITS.get(row.kind, {}).items():
-        carrying = replace(row, unit=unit)
+        carrying = row._replace(unit=unit)
         for name in (*row.names, *row.stems):
             yield fold(name) + word, carrying
             yield f"{fold(name)}in{word}", carrying

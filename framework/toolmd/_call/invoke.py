@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from time import perf_counter
 from types import CoroutineType
 from typing import Any
@@ -70,6 +69,9 @@ def retry_after_s(fault: BaseException) -> float:
     asked = str(response.headers.get("retry-after", "")).strip() if response is not None else ""
     if asked.isascii() and asked.isdigit():
         return float(asked[:9])
+    # Few answers have a date, and a start does not wait for the import.
+    from email.utils import parsedate_to_datetime
+
     try:
         return max(parsedate_to_datetime(asked).timestamp() - time.time(), 0.0)
     except (ValueError, OverflowError):

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Coroutine
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any, Literal
 
 from toolmd._types.call import Call
@@ -161,7 +160,7 @@ def metrics_of(provider: Any = None) -> Metrics | None:
         provider = metrics.get_meter_provider()
         if isinstance(provider, metrics.NoOpMeterProvider | _internal._ProxyMeterProvider):  # noqa: SLF001 - it has no public name
             return None
-    meter = provider.get_meter(NAME, version(NAME))
+    meter = provider.get_meter(NAME, _version())
     if id(meter) not in _made or _made[id(meter)][0] is not meter:
         _made.clear()
         _made[id(meter)] = meter, Metrics(meter)
@@ -186,5 +185,12 @@ def tracing_of(provider: Any = None) -> Tracing | None:
             return None
     from opentelemetry.trace import NoOpTracer
 
-    tracer = provider.get_tracer(NAME, version(NAME))
+    tracer = provider.get_tracer(NAME, _version())
     return None if isinstance(tracer, NoOpTracer) else Tracing(tracer)
+
+
+def _version() -> str:
+    # A start without a provider does not wait for the import.
+    from importlib.metadata import version
+
+    return version(NAME)

@@ -53,8 +53,8 @@ _QUESTION = re.compile(
     r"[?？¿\u055e\u061f\u1367\u1945\u203d\u2cfa\u2e2e\u2e54\ua60f\ua6f7\U00011143]|^\W*(?:is|are|was|were|do|does|did|when|where|which|who|whose)\b"  # noqa: RUF001
 )
 """The mark of a question, or an English sentence that begins as one."""
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
-"""Letters of scripts without spaces between words."""
+_UNSPACED = (("\u3040", "\u30ff"), ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"))
+"""The first and the last letter of each block of scripts without spaces between words."""
 _STATED = re.compile(r"(?:(?<!\S)[-\u2212](?=\d))?\w+(?:(?<=\d)[.,](?=\d)\w+)*")
 """A word of a value; a number has its sign, and its point or comma."""
 _REMARK = 4
@@ -68,6 +68,10 @@ def fold(text: str) -> str:
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return folded.replace("\u2019", "'").replace("\u2018", "'")
+
+
+def _is_unspaced(word: str) -> bool:
+    return any(first <= letter <= last for letter in word for first, last in _UNSPACED)
 
 
 def inflections(word: str) -> Iterator[str]:
@@ -97,7 +101,7 @@ def pattern_of(keywords: tuple[str, ...], *, inflects: bool = True) -> re.Patter
     for keyword in keywords:
         language, text = language_and_word(keyword)
         words = _WORD.findall(fold(text))
-        if any(map(_UNSPACED.search, words)):
+        if any(map(_is_unspaced, words)):
             ways.append(r"\W*".join(map(re.escape, words)))
         elif fold(text) == "n't":
             ways.append(r"(?<=n)['\u2019]t(?!\w)")
@@ -173,8 +177,7 @@ def states(value: Any, messages: Iterable[str], doubt: tuple[str, ...] = DOUBT) 
             here = {
                 word
                 for word in missing
-                if word in stated
-                or ((word in signs or _UNSPACED.search(word)) and word in sentence)
+                if word in stated or ((word in signs or _is_unspaced(word)) and word in sentence)
             }
             found |= here
             if here and not _doubts(sentence, own, doubt):

@@ -17,8 +17,7 @@ HIDDEN = (
 They are Unicode's controls, formats, surrogates, separators of lines and what it calls
 Default_Ignorable, and the blank of Braille.
 """
-_HIDDEN = re.compile(f"[{HIDDEN}]")
-_HIDDEN_OR_BLANK = re.compile(rf"[{HIDDEN}\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_BLANK = r"\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
 _PRINTED = re.compile(r"[\x20-\x7e]*")
 _PLAIN = re.compile(r"(?![ \[{])(?!.* $)(?!.*(?:  |<U\+))(?:[^,:\n\r\"\\]|(?<=\d):(?=\d))+")
 """A text that needs no quotes: a colon stands only within a time."""
@@ -39,8 +38,8 @@ def visible(text: str, *, blanks: bool = False) -> str:
     """
     if _PRINTED.fullmatch(text):
         return text
-    hidden = _HIDDEN_OR_BLANK if blanks else _HIDDEN
-    return hidden.sub(lambda found: f"<U+{ord(found[0]):04X}>", text)
+    hidden = f"[{HIDDEN}{_BLANK if blanks else ''}]"
+    return re.sub(hidden, lambda found: f"<U+{ord(found[0]):04X}>", text)
 
 
 def value_text(value: Any, *, is_list: bool = False) -> str:

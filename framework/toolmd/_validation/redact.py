@@ -1,7 +1,6 @@
 """Hide Sensitive values wherever a call's arguments are stored or shown."""
 
 import base64
-import html
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -154,6 +153,8 @@ def _forms(word: str) -> Iterator[str]:
     yield word
     if len(word) < _SHORT:
         return
+    import html  # Its table of entities is large, and most projects have nothing to hide.
+
     yield from (repr(word)[1:-1], ascii(word)[1:-1], html.escape(word))
     yield from (json.dumps(word)[1:-1], json.dumps(word, ensure_ascii=False)[1:-1])
     encoded = word.encode("utf-8", "surrogatepass")

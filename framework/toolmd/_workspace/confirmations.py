@@ -11,7 +11,6 @@ from toolmd._types.confirmation import UNDECIDED, Confirmation
 from toolmd._types.decision import OPERATOR, Approver, Decision
 from toolmd._types.identity import Identity
 from toolmd._types.result import EventListener, Result
-from toolmd._types.run import Answer
 from toolmd._types.stored import Crisis
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.project import Project, WorkspaceEventKind
@@ -273,6 +272,8 @@ class Confirmations:
         self, confirmation_id: str, decision: Decision, who: Approver
     ) -> Result | None:
         """Answer the question of a run; return None if it is none that this person may answer."""
+        from toolmd._types.run import Answer
+
         run_id, slash, key = confirmation_id.partition("/")
         if not slash:
             return None

@@ -19,9 +19,7 @@ from toolmd._types.diagnostic import Diagnostic, Severity, Span, in_reading_orde
 from toolmd._types.identity import roles_of
 from toolmd._types.registry import Bound, BoundTool, Gateway, Registry
 from toolmd._types.result import Result
-from toolmd._types.run import Clock
 from toolmd._types.settings import AuditSettings, Settings
-from toolmd._types.turn import Dialect
 from toolmd._workspace.background_loop import off_loop
 from toolmd.errors import did_you_mean
 from toolmd.hooks import Guard
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from toolmd._call import Dispatcher
     from toolmd._call.audit.log import AuditLog
     from toolmd._export.exported import Exported
+    from toolmd._types.run import Clock
+    from toolmd._types.turn import Dialect
     from toolmd._workspace.model_results import Keeper
 
 OVERLAP_S = 0.25
@@ -115,7 +115,7 @@ class Hooks:
 class Dialects(NamedTuple):
     """The dialects, and the errors of plugins' dialects."""
 
-    by_name: Mapping[str, Dialect]
+    by_name: "Mapping[str, Dialect]"
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @classmethod
@@ -123,6 +123,7 @@ class Dialects(NamedTuple):
         """Ask each plugin for its dialects; a name that is taken already is left out."""
         # A program that only calls tools reads no reply.
         from toolmd._dialect import DIALECTS
+        from toolmd._types.turn import Dialect
 
         known, problems = dict(DIALECTS), []
         for answer in plugins.ask("toolmd_dialects"):
@@ -176,7 +177,7 @@ class Live:
     """One snapshot behind the workspace's pointer; calls under way keep theirs."""
 
     def __init__(
-        self, settings: Settings, snapshot: Snapshot, logs: Logs, clock: Clock | None = None
+        self, settings: Settings, snapshot: Snapshot, logs: Logs, clock: "Clock | None" = None
     ) -> None:
         self.settings = settings
         self.snapshot = snapshot

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolmd._load.build import open_plugins
 from toolmd._load.plugins import Plugins, find_offer, reason
-from toolmd._types.imported import Imported
 from toolmd._types.settings import Settings
 from toolmd.config import find_project, load_settings
 from toolmd.errors import ConfigError, NotFoundError, ToolmdError
+
+if TYPE_CHECKING:
+    from toolmd._types.imported import Imported
 
 
 def plugin_commands(folder: Path | None, app: Any) -> tuple[Plugins, tuple[str, ...]]:
@@ -31,7 +33,7 @@ def plugin_commands(folder: Path | None, app: Any) -> tuple[Plugins, tuple[str, 
     return plugins, tuple(problems)
 
 
-def import_by_plugin(folder: Path | None, kind: str, source: str) -> Imported | Mapping[str, str]:
+def import_by_plugin(folder: Path | None, kind: str, source: str) -> "Imported | Mapping[str, str]":
     """Import a source by the plugin of the project, or an installed one, that reads its kind.
 
     Returns what the reader made of it: drafts with notes, or markdown by file name. Raises
@@ -40,6 +42,7 @@ def import_by_plugin(folder: Path | None, kind: str, source: str) -> Imported | 
     """
     # Only here: opening a workspace need not wait for the importers.
     from toolmd._import import KINDS
+    from toolmd._types.imported import Imported
 
     plugins = open_plugins(settings_here(folder))
     read, known, problems = find_offer(plugins, "toolmd_importers", kind)

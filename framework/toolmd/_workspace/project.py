@@ -13,14 +13,12 @@ from toolmd._load.baseline import Baseline
 from toolmd._load.build import Snapshot, build
 from toolmd._load.cache import Cache
 from toolmd._load.files import whole_file
-from toolmd._load.weakening import hold_settings
 from toolmd._store.store import Store
 from toolmd._types.code import Code
 from toolmd._types.diagnostic import Diagnostic, Severity
 from toolmd._types.identity import Identity
 from toolmd._types.pending_change import PendingChange
 from toolmd._types.registry import Registry
-from toolmd._types.run import Clock
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import BackgroundLoop
 from toolmd._workspace.live import Live, Logs
@@ -30,6 +28,7 @@ from toolmd.errors import ConfigError, NotFoundError, ToolmdError, logged
 
 if TYPE_CHECKING:
     from toolmd._call import Dispatcher
+    from toolmd._types.run import Clock
 
 P = ParamSpec("P")
 WorkspaceEventKind = Literal["pending", "run", "run-step"]
@@ -115,7 +114,7 @@ class Project:
     """The live snapshot behind one pointer, its replacement, and what outlives a snapshot."""
 
     def __init__(
-        self, settings: Settings, *, plugins: Mapping[str, object] | None, clock: Clock | None
+        self, settings: Settings, *, plugins: Mapping[str, object] | None, clock: "Clock | None"
     ) -> None:
         """Read the project; see `Workspace`."""
         self.clock = clock
@@ -220,6 +219,9 @@ class Project:
 
     def _replace(self) -> Registry:
         """Make a new snapshot the live one if it differs; return the registry of a reload."""
+        # A start compares no settings.
+        from toolmd._load.weakening import hold_settings
+
         with self.lock:
             self.check_open()
             old = self.live

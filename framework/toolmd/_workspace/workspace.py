@@ -14,7 +14,6 @@ from toolmd._types.diagnostic import Diagnostic
 from toolmd._types.pending_change import PendingChange
 from toolmd._types.registry import BoundSkill, BoundTool, PluginInfo, Registry
 from toolmd._types.result import EventListener, Result
-from toolmd._types.run import Asker, Clock, RunListener
 from toolmd._types.settings import Settings
 from toolmd._workspace.background_loop import off_loop, sync_of
 from toolmd._workspace.confirmations import Confirmations, Crises
@@ -30,6 +29,7 @@ from toolmd.config import OWN_FILE, PROJECT_FILE, load_settings
 if TYPE_CHECKING:
     # A program that only calls tools exports nothing, handles no reply and runs no skill.
     from toolmd._export.exported import Exported
+    from toolmd._types.run import Asker, Clock, RunListener
     from toolmd._types.turn import Turn
     from toolmd._workspace.replies import Replies
     from toolmd._workspace.runs import Runs
@@ -60,7 +60,7 @@ class Workspace:
         settings: Settings,
         *,
         plugins: Mapping[str, object] | None = None,
-        clock: Clock | None = None,
+        clock: "Clock | None" = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
         """Read the project.
@@ -415,8 +415,8 @@ class Workspace:
         roles: Sequence[str] = (),
         context: Mapping[str, Fact] = NO_CONTEXT,
         conversation: str | None = None,
-        ask: Asker | None = None,
-        on_event: RunListener | None = None,
+        ask: "Asker | None" = None,
+        on_event: "RunListener | None" = None,
         run_id: str | None = None,
         at: dt.datetime | None = None,
     ) -> Result:

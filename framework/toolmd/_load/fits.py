@@ -51,13 +51,22 @@ def mismatch(shape: Schema, annotation: Any) -> Mismatch | None:
 
     A shape without types says nothing that could differ.
     """
-    if not shape.types and shape.enum is None:
+    if (not shape.types and shape.enum is None) or _is_same(shape, annotation):
         return None
     try:
         taker = _schema(annotation, "validation")
     except TypeError as error:
         return Mismatch("a value of JSON", str(error))
     return _Comparison(shape.json_schema, taker, of_python=False).unfit()
+
+
+def _is_same(shape: Schema, annotation: Any) -> bool:
+    """Return whether an annotation is the class of all values of a shape, such as `str`.
+
+    Most are, and to compare the schemas of a thousand tools takes longer than to import them.
+    """
+    known = isinstance(annotation, type) and shape.enum is None
+    return known and shape.types == (_PLAIN.get(annotation),)
 
 
 def unwritable(shape: Schema, annotation: Any, mode: Mode) -> Mismatch | None:
@@ -69,7 +78,7 @@ def unwritable(shape: Schema, annotation: Any, mode: Mode) -> Mismatch | None:
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if isinstance(origin, type) and issubclass(origin, wrappers):
         return unwritable(shape, inner[0] if mode == "stream" else inner[-1], "sync")
-    if mode == "stream" or Result in members(annotation):
+    if mode == "stream" or _is_same(shape, annotation) or Result in members(annotation):
         return None
     try:
         # pydantic knows no Iterator, which a function that yields has.
@@ -399,14 +408,17 @@ class Converter:
         return self._validate(value)
 
 
-def converter(shape: Schema, annotation: Any) -> Callable[[Any], Any] | None:
-    """Return a function that converts values of `shape` to the annotation; None if not needed."""
+def converter(shape: Schema, annotation: Any, *, fits: bool) -> Callable[[Any], Any] | None:
+    """Return a function that converts values of `shape` to the annotation; None if not needed.
+
+    `fits` says that the annotation holds all values of `shape`, as `mismatch` finds.
+    """
     if annotation is float:
         # A whole number comes as an int, and an int lacks some methods of a float.
         return None if shape.types == ("integer",) else _as_float
     plain = _plain(annotation)
     as_it_is = plain is not None and "'type': 'number'" not in str(plain)
-    return None if as_it_is and mismatch(shape, annotation) is None else Converter(annotation)
+    return None if as_it_is and fits else Converter(annotation)
 
 
 def _place(steps: tuple[int | str, ...], value: Any, path: str) -> str:

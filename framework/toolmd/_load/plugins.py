@@ -136,7 +136,7 @@ def _fold(name: str) -> str:
 
 def may_have_hooks(module: ModuleType) -> bool:
     """Return whether a module has functions that are marked as hooks, as far as it tells."""
-    values = [*vars(module).values()]
+    values = [value for name, value in [*vars(module).items()] if not name.startswith("__")]
     marked = any(inspect.isroutine(value) and hasattr(value, f"{PROJECT}_impl") for value in values)
     return marked or "__dir__" in vars(module)
 

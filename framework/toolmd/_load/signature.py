@@ -236,7 +236,7 @@ def _check_type(bond: Bond, parameter: Parameter, own: inspect.Parameter) -> Non
         )
         if not found.partly:
             return
-    if (convert := converter(parameter.shape, annotation)) is not None:
+    if (convert := converter(parameter.shape, annotation, fits=found is None)) is not None:
         bond.converters[parameter.name] = convert
 
 

@@ -13,27 +13,27 @@ import ast
 import importlib
 import itertools
 import linecache
+import os
 import sys
+import threading
+import time
+import traceback
 import weakref
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from contextvars import copy_context
+from functools import cached_property, partial
 from importlib.machinery import ModuleSpec
+from queue import SimpleQueue
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from toolmd._load.files import File
+from toolmd.errors import ForeignExitError, NotLoadedError
 
 if TYPE_CHECKING:
     # Imports tempfile and more, for a base class that adds nothing.
     from importlib.abc import Loader
-import threading
-import time
-import traceback
-from collections.abc import Callable
-from contextvars import copy_context
-from typing import Any, Generic, TypeVar
-
-from toolmd.errors import ForeignExitError, NotLoadedError
 
 PREFIX = "_toolmd_"
 _serial = itertools.count(1)
@@ -197,8 +197,8 @@ class Load(Generic[T]):
         self._value: Any = None
         self._error: Exception | None = None
         self._trace: Any = None
-        self._thread = _ImportThread(target=copy_context().run, args=(self._work,))
-        self._thread.start()
+        self._thread = _ImportThread.free()
+        self._thread.todo.put(partial(copy_context().run, self._work))
 
     def _work(self) -> None:
         try:
@@ -253,10 +253,35 @@ def contain(run: Callable[[], T]) -> T:
 
 
 class _ImportThread(threading.Thread):
-    """Runs foreign code; as a daemon, since a hanging import must not keep the process."""
+    """Runs foreign code; as a daemon, since a hanging import must not keep the process.
 
-    def __init__(self, target: Callable[..., Any], args: tuple[Any, ...]) -> None:
-        super().__init__(target=target, args=args, name="toolmd-import", daemon=True)
+    One waits for the next piece: a thread for each makes a check of many tools a fifth longer.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(name="toolmd-import", daemon=True)
+        self.todo: SimpleQueue[Callable[[], object]] = SimpleQueue()
+
+    @staticmethod
+    def free() -> "_ImportThread":
+        """Return a thread that runs nothing."""
+        with suppress(IndexError):
+            return _free.pop()
+        thread = _ImportThread()
+        thread.start()
+        return thread
+
+    def run(self) -> None:
+        """Run one piece after the other, unless another thread waits for the next."""
+        self.todo.get()()
+        while not _free:
+            _free.append(self)
+            self.todo.get()()
+
+
+_free: list[_ImportThread] = []
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_free.clear)
 
 
 def _is_machinery(filename: str) -> bool:

@@ -28,7 +28,6 @@ from toolmd._types.call_spec import DEFAULT_TIMEOUT_S, Given, ToolCallSpec
 from toolmd._types.confirmation import By
 from toolmd._types.identity import values_of
 from toolmd._types.result import EventListener, Result
-from toolmd._types.schedule import hours_of
 from toolmd._types.schema import Schema, plain_numbers
 from toolmd._types.settings import OnMissingConfidence, SafetySettings, Settings
 from toolmd._types.verdict import ALLOWED, Action, Problem, Verdict
@@ -286,6 +285,8 @@ def _rules(parts: Parts) -> Step | None:
 def _hours(parts: Parts) -> Step | None:
     if (said := parts.call_spec.limits.allowed_hours) is None:
         return None
+    from toolmd._types.schedule import hours_of  # Few tools have hours.
+
     hours = hours_of(said)
     zone = ZoneInfo(hours.zone or parts.settings.time_zone or "UTC")
 

@@ -3,10 +3,9 @@
 import datetime as dt
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolmd._expressions.evaluator import Program
 from toolmd._expressions.functions import (
@@ -45,8 +44,7 @@ _ELSEWHERE = {
 """The names in other languages of functions and operators, which no similar name would find."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedExpression:
+class CheckedExpression(NamedTuple):
     """The result type of an expression, and the names that it reads."""
 
     schema: Schema | None
@@ -287,7 +285,7 @@ class _Walk:
             first = Node("value", first.at, value=_SAMPLES[node.name])
         if any(part.kind != "value" for part in (first, *others)):
             return
-        call = replace(node, parts=(first, *others))
+        call = node._replace(parts=(first, *others))
         try:
             Program(self._source, call, {}, set(), reads_clock=False, facts=()).evaluate({})
         except EvaluationError as error:
@@ -385,8 +383,7 @@ _MACROS = frozenset(key[1:] for key, row in FUNCTIONS.items() if row.is_macro)
 _NOTHING = Token("mark", "", 0)
 
 
-@dataclass(frozen=True)
-class CursorScope:
+class CursorScope(NamedTuple):
     """The word at a cursor, the value it is a field of, and the names in scope."""
 
     word: Token

@@ -3,7 +3,6 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from toolmd._expressions.functions import FUNCTIONS
@@ -92,8 +91,7 @@ def tokens(source: str) -> list[Token]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(NamedTuple):
     """A node of the tree of an expression, with the offset that an error marks.
 
     Its name is that of a name, of a field, or of a function: its key in FUNCTIONS. Its value is

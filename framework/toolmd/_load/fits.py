@@ -61,11 +61,16 @@ def mismatch(shape: Schema, annotation: Any) -> Mismatch | None:
 
 
 def _is_same(shape: Schema, annotation: Any) -> bool:
-    """Return whether an annotation is the class of all values of a shape, such as `str`.
+    """Return whether an annotation says the same as a shape at a glance, such as `str`.
 
-    Most are, and to compare the schemas of a thousand tools takes longer than to import them.
+    Most do, and to compare the schemas of a thousand tools takes longer than to import them.
     """
-    known = isinstance(annotation, type) and shape.enum is None
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Literal:
+        return inner == shape.enum and {*map(type, inner)} == {str}
+    if origin is list and len(inner) == 1 and shape.items is not None:
+        return shape.types == ("array",) and _is_same(shape.items, inner[0])
+    known = origin is None and isinstance(annotation, type) and shape.enum is None
     return known and shape.types == (_PLAIN.get(annotation),)
 
 

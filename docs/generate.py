@@ -201,12 +201,11 @@ def configuration_page() -> str:
     parts = [CONFIGURATION]
 
     def row(key: str) -> tuple[str, ...]:
-        table = key.rpartition(".")[0]
+        table, _, name = key.rpartition(".")
         holder: Any = values.TABLES[table] if table else settings.Settings
-        field = holder.__dataclass_fields__[key.rpartition(".")[2]]
-        default = field.default_factory() if callable(field.default_factory) else field.default
+        default = holder._field_defaults[name]
         shown = "unset" if default is None else f"`{_toml(default)}`"
-        return f"`{key}`", says[f"{holder.__name__}.{field.name}"], shown
+        return f"`{key}`", says[f"{holder.__name__}.{name}"], shown
 
     head = ("setting", "meaning", "default")
     parts.append(table(head, map(row, values.KINDS)))

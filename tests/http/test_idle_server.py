@@ -50,7 +50,8 @@ def test_a_server_of_tools_alone_has_few_threads(tmp_path: Path) -> None:
     with Served(project_of(tmp_path), TOOLMD_STORE="sqlite") as served:
         assert act(served.client)["outcome"] == "ok"
 
-        assert len(list(Path(f"/proc/{served.process.pid}/task").iterdir())) <= 6
+        # One of them waits for the next Python file to import.
+        assert len(list(Path(f"/proc/{served.process.pid}/task").iterdir())) <= 7
         served.end()
         assert served.process.wait(60) == 0
 

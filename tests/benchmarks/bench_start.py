@@ -64,8 +64,21 @@ def start():
             command = [sys.executable, peers.__file__, name, 1000, folder]
             spent(command, 1)  # Compiled, or cached, from the second time on.
             times[name] = spent(command)
+        unchanged = checked(folder)
     title = "start to the first call, 1,000 tools / import of the functions"
-    yield title, times["toolmd"] / times["bare"], 2.5, f"{times['toolmd'] * 1e3:.0f} ms"
+    yield title, times["toolmd"] / times["bare"], 2.2, f"{times['toolmd'] * 1e3:.0f} ms"
+    yield "toolmd check of 1,000 tools, with nothing changed (s)", unchanged, 0.6, ""
+
+
+def checked(folder):
+    """Give the processor seconds of a check of a project after another one found no fault."""
+    for file in Path(folder, "tools_md").glob("*.md"):
+        # A thousand warnings would be printed, too.
+        text = file.read_text(encoding="utf-8").replace(" Only call after user confirms.", "")
+        file.write_text(text, encoding="utf-8")
+    command = [BIN / "toolmd", "check", "--project", folder]
+    spent(command, 1)
+    return spent(command)
 
 
 def many():

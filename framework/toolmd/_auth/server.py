@@ -21,6 +21,8 @@ FORCED = 130
 """The exit code when a second signal cuts calls off."""
 MAX_HEAD = 64 * 1024
 """The most bytes of a request before its body."""
+KEEP = -1.0
+"""In place of seconds: the deadline stays."""
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
@@ -82,6 +84,8 @@ class DeadlineProtocol(HttpToolsProtocol):
         self._in_body = False
         self._head_size = 0
         """The bytes of the head that is not complete."""
+        self._due: float | None = KEEP
+        """The seconds that the client has for the rest, as the bytes so far decide; or KEEP."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first byte."""
@@ -90,17 +94,19 @@ class DeadlineProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Read incoming bytes; a head may not be endless."""
-        if self._deadline is None:
-            self._wait(self._settings.head_timeout)
+        self._due = self._settings.head_timeout if self._deadline is None else KEEP
         self._head_size += len(data)
         super().data_received(data)
+        # A request that came at once needs no timer.
+        if self._due != KEEP:
+            self._wait(self._due)
         if not self._in_body and self._head_size > MAX_HEAD:
             self.send_400_response(f"The head is larger than {MAX_HEAD // 1024} KiB.")
 
     def on_message_begin(self) -> None:
         """Wait for the head of a request."""
         super().on_message_begin()
-        self._wait(self._settings.head_timeout)
+        self._due = self._settings.head_timeout
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header of the head; a trailer after the body is none."""
@@ -115,13 +121,13 @@ class DeadlineProtocol(HttpToolsProtocol):
             raise ValueError
         super().on_headers_complete()
         self._in_body, self._head_size = True, 0
-        self._wait(self._settings.body_timeout)
+        self._due = self._settings.body_timeout
 
     def on_message_complete(self) -> None:
         """Let the app work without a deadline; after its answer, wait for the next request."""
         super().on_message_complete()
         self._in_body, self._head_size = False, 0
-        self._wait(self._settings.idle_timeout if self.cycle.response_complete else None)
+        self._due = self._settings.idle_timeout if self.cycle.response_complete else None
 
     def pause_writing(self) -> None:
         """Wait until the client reads."""

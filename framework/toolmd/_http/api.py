@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, Field
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -30,7 +31,6 @@ from toolmd._http.operations import (
     Body,
     Nothing,
     check_rights,
-    json_bytes,
     malformed,
     operation,
 )
@@ -40,6 +40,7 @@ from toolmd._types.confirmation import Confirmation
 from toolmd._types.decision import Approver, Decision
 from toolmd._types.diagnostic import Severity
 from toolmd._types.identity import Identity, is_for
+from toolmd._types.result import Result, json_bytes
 from toolmd._types.run import RunView
 from toolmd._validation.redact import HIDDEN, redacted
 from toolmd._workspace import Workspace
@@ -483,7 +484,8 @@ class Api:
         processes of the store it has `pending` and `run`, within about a second and perhaps twice.
         The page on HTTP that `make docs` writes has each event.
         """
-        return self._stream.follow(request.http.headers.get("last-event-id"), request.visible_user)
+        last = Headers(scope=request.scope).get("last-event-id")
+        return self._stream.follow(last, request.visible_user)
 
     @operation("POST /api/session", OPEN, body=SessionBody, problems=(401,))
     async def begin_session(self, request: ApiRequest) -> Any:
@@ -617,14 +619,13 @@ class SnapshotDocument:
         self._current: tuple[Any, bytes] = (None, b"")
         self._building = asyncio.Lock()
 
-    async def answer(self) -> Response:
+    async def answer(self) -> bytes:
         """Return the document."""
         async with self._building:
             # Build again if a reload came in between: an answer must not mix two snapshots.
             while (registry := self._workspace.registry) is not self._current[0]:
-                body = await asyncio.to_thread(lambda: json_bytes(self._build()))
-                self._current = registry, body
-        return Response(self._current[1], media_type="application/json")
+                self._current = registry, await _encode(self._build)
+        return self._current[1]
 
 
 def _who(caller: Caller) -> dict[str, Any]:
@@ -634,13 +635,11 @@ def _who(caller: Caller) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _result_json(result: Any) -> dict[str, Any]:
+def _result_json(result: Result) -> bytes:
     """Return a result's JSON; raise ApiError if the tool or the confirmation is unknown."""
-    code = result.error.code if result.error is not None else ""
-    if code in {"unknown_tool", "confirmation_not_found"}:
-        raise ApiError(404, code, result.error.message, result=result.to_dict())
-    value: dict[str, Any] = result.to_dict()
-    return value
+    if (error := result.error) and error.code in {"unknown_tool", "confirmation_not_found"}:
+        raise ApiError(404, error.code, error.message, result=result.to_dict())
+    return result.to_json()
 
 
 @contextmanager
@@ -652,10 +651,9 @@ def _not_found(code: str) -> Iterator[None]:
         raise ApiError(404, code, str(error)) from None
 
 
-async def _encode(build: Callable[[], Any]) -> Response:
+async def _encode(build: Callable[[], Any]) -> bytes:
     """Build and encode what may be long next to the event loop."""
-    body = await asyncio.to_thread(lambda: json_bytes(build()))
-    return Response(body, media_type="application/json")
+    return await asyncio.to_thread(lambda: json_bytes(build()))
 
 
 def _entries(bound: Any) -> list[dict[str, Any]]:

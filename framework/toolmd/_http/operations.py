@@ -1,6 +1,5 @@
 """An operation of the API: its declaration, request, answer and errors, and the routes to them."""
 
-import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -9,12 +8,13 @@ from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from starlette.requests import Request
+from starlette.datastructures import QueryParams
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
 from toolmd._auth import ALL_RIGHTS, CALLER, RIGHTS, problem
 from toolmd._types.call import NOBODY, Caller
+from toolmd._types.result import json_bytes
 from toolmd._validation.strict_json import read_json
 from toolmd.errors import ArgumentError, NotFoundError, ToolmdError, logged
 
@@ -26,12 +26,6 @@ MAX_BODY = 512 * 1024
 """The most bytes of a request; a model's reply may have 256 KiB."""
 MAX_DEPTH = 64
 """The most levels of a request; a reply, or a call's arguments in it, has fewer."""
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-
-
-def json_bytes(value: Any) -> bytes:
-    """Encode a JSON value as UTF-8; an unpaired surrogate becomes an escape."""
-    return _encode(value).encode("utf-8", "backslashreplace")
 
 
 class ApiError(Exception):
@@ -68,7 +62,8 @@ class Nothing(Body):
 class ApiRequest(NamedTuple):
     """An authenticated request."""
 
-    http: Request
+    scope: Any
+    """The ASGI scope."""
     caller: Caller
     rights: frozenset[str]
     """What the token may do."""
@@ -80,7 +75,7 @@ class ApiRequest(NamedTuple):
     @property
     def name(self) -> str:
         """The parameter of the path: a name or an id."""
-        return str(next(iter(self.http.path_params.values())))
+        return str(next(iter(self.scope["path_params"].values())))
 
     @property
     def visible_user(self) -> str | None:
@@ -96,7 +91,7 @@ class Operation:
     """An action of the API, as `@operation` declares it; the docstring of `act` describes it."""
 
     act: Act
-    """A method that returns the JSON value of the answer, or a Response."""
+    """A method that returns the answer's JSON value, its JSON as bytes, or a Response."""
     method: str
     path: str
     """The path as in OpenAPI: `/api/tools/{name}`."""
@@ -128,34 +123,6 @@ class Operation:
 
         return self.needs, Route(path, Endpoint(self, owner), methods=[self.method])
 
-    async def answer(self, owner: Any, http: Request) -> Response:
-        """Return the response to a request."""
-        try:
-            value = await self.act(owner, await self._read(http))
-            if isinstance(value, Response):
-                return value
-            return Response(json_bytes(value), self.status, media_type="application/json")
-        except ApiError as error:
-            return error.answer()
-        except NotFoundError as error:
-            return ApiError(404, "not_found", str(error)).answer()
-        except ArgumentError as error:
-            return ApiError(400, "malformed_request", str(error)).answer()
-        except ToolmdError as error:
-            return ApiError(503, "unavailable", str(error)).answer()
-        except Exception as error:  # noqa: BLE001 - answered with a reference, never a trace
-            reference = logged(error, "%s failed", self.id)
-            detail = f"The server failed; its log has the reason under {reference}."
-            return ApiError(500, "internal_error", detail).answer()
-
-    async def _read(self, http: Request) -> ApiRequest:
-        state = http.scope.get("state", {})
-        query = None if self.needs == OPEN else _read_query(http, self.query)
-        body = None if self.body is None else _validate(self.body, await _read_body(http))
-        return ApiRequest(
-            http, state.get(CALLER) or NOBODY, state.get(RIGHTS, frozenset()), body, query
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -166,8 +133,38 @@ class Endpoint:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one authenticated request."""
-        response = await self.operation.answer(self.owner, Request(scope, receive))
-        await response(scope, receive, send)
+        operation = self.operation
+        try:
+            value = await operation.act(self.owner, await self._read(scope, receive))
+            if not isinstance(value, bytes | Response):
+                value = json_bytes(value)
+        except ApiError as error:
+            value = error.answer()
+        except NotFoundError as error:
+            value = ApiError(404, "not_found", str(error)).answer()
+        except ArgumentError as error:
+            value = ApiError(400, "malformed_request", str(error)).answer()
+        except ToolmdError as error:
+            value = ApiError(503, "unavailable", str(error)).answer()
+        except Exception as error:  # noqa: BLE001 - answered with a reference, never a trace
+            reference = logged(error, "%s failed", operation.id)
+            detail = f"The server failed; its log has the reason under {reference}."
+            value = ApiError(500, "internal_error", detail).answer()
+        if isinstance(value, Response):
+            await value(scope, receive, send)
+            return
+        length = b"%d" % len(value)
+        headers = [(b"content-type", b"application/json"), (b"content-length", length)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": value})
+
+    async def _read(self, scope: Any, receive: Any) -> ApiRequest:
+        operation, state = self.operation, scope.get("state", {})
+        query = None if operation.needs == OPEN else _read_query(scope, operation.query)
+        kind = operation.body
+        body = None if kind is None else _validate(kind, await _read_body(receive))
+        caller, rights = state.get(CALLER) or NOBODY, state.get(RIGHTS, frozenset())
+        return ApiRequest(scope, caller, rights, body, query)
 
 
 OPERATIONS: list[Operation] = []
@@ -261,10 +258,10 @@ def check_rights(needs: str, rights: frozenset[str]) -> None:
         raise ApiError(403, "not_permitted", detail, needs=needs, may=may)
 
 
-async def _read_body(http: Request) -> Any:
+async def _read_body(receive: Any) -> Any:
     """Return the JSON value of a body: UTF-8, no duplicate keys, no NaN or Infinity."""
     data = bytearray()
-    message = await http.receive()
+    message = await receive()
     while message["type"] == "http.request":
         data += message.get("body", b"")
         if len(data) > MAX_BODY:
@@ -275,15 +272,15 @@ async def _read_body(http: Request) -> Any:
                 return read_json(data.decode(), depth=MAX_DEPTH, halves=True)
             except ValueError as error:
                 raise malformed(f"The body is not JSON: {error}") from None
-        message = await http.receive()
+        message = await receive()
     raise malformed("The body was cut off.")
 
 
-def _read_query(http: Request, kind: type[BaseModel] | None) -> Any:
+def _read_query(scope: Any, kind: type[BaseModel] | None) -> Any:
     """Return the parameters of the query; each one is known and given once."""
-    if kind is None and not http.scope["query_string"]:
+    if kind is None and not scope["query_string"]:
         return None
-    given = http.query_params
+    given = QueryParams(scope["query_string"])
     known: Mapping[str, Any] = {} if kind is None else kind.model_fields
     values: dict[str, Any] = {}
     for name in given:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from toolmd._types.call import Budget
 from toolmd._types.confirmation import Confirmation
@@ -21,6 +21,15 @@ Outcome = Literal["ok", "allowed", "denied", "confirm", "review", "waiting", "fa
 _CORRECTABLE = frozenset(
     ("invalid_arguments", "malformed_call", "unknown_tool", "missing_confidence")
 )
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return a JSON value as UTF-8; an unpaired surrogate becomes an escape."""
+    try:
+        return to_json(value)
+    except ValueError:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return text.encode("utf-8", "backslashreplace")
 
 
 class Failure(NamedTuple):
@@ -162,14 +171,28 @@ class Result(_Fields):
 
     def to_dict(self) -> dict[str, Any]:
         """Return its JSON (json.md, "A result")."""
+        shown, after = self._around_data()
+        if (data := self.data) is not None or self.outcome == "ok":
+            shown["data"] = data
+        return shown | after
+
+    def to_json(self) -> bytes:
+        """Return its JSON as UTF-8; the tool's value is JSON already, and is not read for it."""
+        data = self[4]
+        if type(data) is not bytes:
+            return json_bytes(self.to_dict())
+        before, after = self._around_data()
+        return b'%b,"data":%b,%b' % (json_bytes(before)[:-1], data, json_bytes(after)[1:])
+
+    def _around_data(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what its JSON has before the tool's value and after it."""
         shown: dict[str, Any] = {"success": self.success}
         if self.tool_call_id is not None:
             shown["tool_call_id"] = self.tool_call_id
         shown |= {"tool": self.tool, "outcome": self.outcome}
         if self.message:
             shown["message"] = self.message
-        if (data := self.data) is not None or self.outcome == "ok":
-            shown["data"] = data
+        before, shown = shown, {}
         if (error := self.error) is not None:
             shown["error"] = error.to_dict()
         if (truncated := self._truncated()) is not None:
@@ -190,7 +213,7 @@ class Result(_Fields):
             shown["parts"] = [part.to_dict(number) for number, part in self.parts.items()]
         if self.waiting:
             shown["waiting"] = [pending.to_dict() for pending in self.waiting]
-        return shown
+        return before, shown
 
     def for_model(self) -> ModelResult:
         """Return what a model reads of it, without measurements and a person's fields."""

@@ -236,10 +236,10 @@ class Authentication:
 
 
 def _headers(scope: AsgiScope) -> dict[str, str]:
-    pairs = [(k.decode("latin-1").lower(), v.decode("latin-1")) for k, v in scope["headers"]]
-    found = dict(pairs)
+    pairs = scope["headers"]
+    found = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in pairs}
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
+        keys = [key.decode("latin-1").lower() for key, _ in pairs]
         for key in [key for key in found if keys.count(key) > 1]:
             if key in ONCE or key.startswith(CONTEXT):
                 detail = f"The header {key} appears twice."
@@ -283,7 +283,7 @@ def _facts(headers: dict[str, str]) -> dict[str, str]:
                 detail = f"The header {key} does not name one fact, as Toolmd-Context-Patient does."
                 raise RequestDenied(HTTPStatus.BAD_REQUEST, "malformed_request", detail)
             facts[fact] = value
-    return {fact: value for fact, value in facts.items() if value.strip()}
+    return facts and {fact: value for fact, value in facts.items() if value.strip()}
 
 
 def _check_body(method: str, headers: dict[str, str]) -> None:

@@ -54,7 +54,7 @@ class Pass(NamedTuple):
 
     def caller(self, stated: Mapping[str, str], conversation: str | None = None) -> Caller | None:
         """Return the caller of a request that states these facts; None if they aren't allowed."""
-        if any(value not in self.allowed.get(fact, ()) for fact, value in stated.items()):
+        if stated and any(stated[fact] not in self.allowed.get(fact, ()) for fact in stated):
             return None
         context = {**self.context, **stated}
         return Caller(self.user, context, conversation=conversation, roles=self.roles, via=self.via)
@@ -118,7 +118,7 @@ class Tokens:
             TokenError: A plugin failed.
         """
         token = _token_of(headers)
-        found = None if token is None else await self.find_token(token)
+        found = None if token is None else self.of(token) or await self._verified(token)
         return found or await self.ask(headers)
 
     async def ask(self, headers: Mapping[str, str]) -> Pass | None:
@@ -146,11 +146,10 @@ class Tokens:
         """Return the pass of a token that needs no verification; None if it isn't valid."""
         return self._of_settings(digest_of(token))
 
-    async def find_token(self, token: str) -> Pass | None:
-        """Return the pass of a token, which may be a JWT; None if it isn't valid."""
-        found = self.of(token)
-        if found is not None or self._verify is None or token.count(".") != _DOTS:
-            return found
+    async def _verified(self, token: str) -> Pass | None:
+        """Return the pass of a JWT; None if it isn't valid."""
+        if self._verify is None or token.count(".") != _DOTS:
+            return None
         try:
             return await self._verify(token)
         except TokenError as error:

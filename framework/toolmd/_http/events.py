@@ -141,13 +141,13 @@ class Feed:
                 await news.wait()
 
     def _wake(self) -> None:
-        def ring() -> None:
-            news, self._news = self._news, asyncio.Event()
-            news.set()
-
         # Most calls of a server have nobody who follows, and waking a loop costs a system call.
         if self._followers and self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(ring)
+            self._loop.call_soon_threadsafe(self._ring_all)
+
+    def _ring_all(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
 
 
 class EventSource:

@@ -316,20 +316,20 @@ class Plugins:
             self.wake()
         caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
         for implementation in reversed(caller.get_hookimpls()):
-            plugin, answer = implementation.plugin_name, partial(_call, implementation, arguments)
+            plugin = implementation.plugin_name
             try:
-                value = (
-                    run_in_time(f"{hook} of {plugin}", answer, self._timeout)
-                    if at_load
-                    else answer()
-                )
+                if at_load:
+                    answer = partial(_call, implementation, arguments)
+                    value = run_in_time(f"{hook} of {plugin}", answer, self._timeout)
+                else:
+                    value = _call(implementation, arguments)
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
                     raise  # Perhaps the user's own: without a deadline, this is their thread.
-                _log.warning("%s of %s failed", hook, implementation.plugin_name, exc_info=error)
-                yield PluginAnswer(implementation.plugin_name, None, error)
+                _log.warning("%s of %s failed", hook, plugin, exc_info=error)
+                yield PluginAnswer(plugin, None, error)
             else:
-                yield PluginAnswer(implementation.plugin_name, value)
+                yield PluginAnswer(plugin, value)
 
     def changed(self, project: Path, read: Sequence[Path]) -> Iterator[Diagnostic]:
         """Yield a warning for each plugin whose Python is not the one that runs.
@@ -503,7 +503,7 @@ def _about(plugin: object) -> str:
 
 
 def _call(implementation: HookImpl, arguments: Mapping[str, Any]) -> Any:
-    value = implementation.function(*(arguments[name] for name in implementation.argnames))
+    value = implementation.function(*[arguments[name] for name in implementation.argnames])
     # A generator has run nothing yet: its body belongs under the same deadline.
     return list(value) if inspect.isgenerator(value) else value
 

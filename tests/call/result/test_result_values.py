@@ -2,10 +2,12 @@
 
 import dataclasses
 import datetime as dt
+import json
 
 import pydantic
 import pytest
 
+from toolmd._types.result import Failure, Result
 from toolmd._types.schema import Parameter, Schema
 
 
@@ -42,6 +44,14 @@ def test_a_value_that_pydantic_writes_as_json_is_a_result(harness, tool, value, 
         result = giver.call("give")
         assert (result.success, result.data) == (True, data)
         assert "data" in result.to_dict()
+        assert json.loads(result.to_json()) == result.to_dict()
+
+
+def test_a_result_without_a_value_is_json_too_even_with_half_a_surrogate():
+    failed = Result(False, "find", "failed", error=Failure("not_found", "no x\ud800"))
+
+    assert json.loads(failed.to_json()) == failed.to_dict()
+    assert b'"no x\\ud800"' in failed.to_json()
 
 
 @dataclasses.dataclass

@@ -66,6 +66,7 @@ BENCHES = {
     "many": bench_start.many,
     "edits": bench_edits.edits,
     "gateway": bench_gateway.gateway,
+    "http": bench_servers.http,
     "servers": bench_servers.servers,
     "reload": bench_reload.reload,
 }

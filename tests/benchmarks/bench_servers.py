@@ -1,4 +1,4 @@
-"""Measure servers over HTTP and stdio: `python tests/benchmarks/bench.py servers`.
+"""Measure servers over HTTP, MCP and stdio: `python tests/benchmarks/bench.py http servers`.
 
 Each server is a process of its own. Over HTTP, 1, 16 and 64 clients call one tool or list the
 tools, each on one kept-alive connection; over stdio, one client. Toolmd is measured as
@@ -77,22 +77,17 @@ class Measured(NamedTuple):
     micros: dict[int, float]
 
 
-def measure(names=None):
-    """Measure the servers whose packages are in this environment, in turns.
+def measure(chosen=SERVERS):
+    """Measure those of the servers whose packages are in this environment, in turns.
 
     Args:
-        names: only those whose `name` is one of these; all where it is None.
+        chosen: Some of `SERVERS`.
 
     Returns:
-        A list of `Measured`, in the order of `SERVERS`.
+        A list of `Measured`, in the order of the servers.
 
     """
-    chosen = [
-        server
-        for server in SERVERS
-        if (names is None or server.name in names)
-        and (not server.needs or importlib.util.find_spec(server.needs))
-    ]
+    chosen = [one for one in chosen if not one.needs or importlib.util.find_spec(one.needs)]
     rates = {(server, count): [] for server in chosen for count in server.clients}
     micros = {key: [] for key in rates}
     with tempfile.TemporaryDirectory() as place, contextlib.ExitStack() as running:
@@ -117,20 +112,27 @@ def measure(names=None):
     ]
 
 
+def http():
+    """Yield Toolmd's processor time over HTTP beside FastAPI's."""
+    names = {"toolmd", "fastapi"}
+    yield from _beside([s for s in SERVERS if s.protocol == "HTTP" and s.name in names], 1.35)
+
+
 def servers():
-    """Yield Toolmd's processor time beside FastAPI's and the SDK's low-level server."""
-    found = {
-        (m.server.name, m.server.protocol, m.server.method): m
-        for m in measure({"toolmd", "fastapi", "sdk"})
-    }
-    for (name, protocol, method), ours in found.items():
+    """Yield Toolmd's processor time over MCP beside that of the SDK's low-level server."""
+    names = {"toolmd", "sdk"}
+    yield from _beside([s for s in SERVERS if s.protocol != "HTTP" and s.name in names], 1.0)
+
+
+def _beside(chosen, bound):
+    found = {(m.server.protocol, m.server.method, m.server.name): m for m in measure(chosen)}
+    for (protocol, method, name), ours in found.items():
         if name != "toolmd":
             continue
-        other = found["fastapi" if protocol == "HTTP" else "sdk", protocol, method]
+        other = next(m for (*way, n), m in found.items() if way == [protocol, method] and n != name)
         for count in ours.micros:
             title = f"{protocol} {method}, {count} at a time / {other.server.title}"
             note = f"{ours.micros[count]:,.0f} µs, {ours.rates[count]:,.0f}/s"
-            bound = 1.6 if protocol == "HTTP" else 1.0
             yield title, ours.micros[count] / other.micros[count], bound, note
 
 

@@ -331,6 +331,18 @@ class Plugins:
             else:
                 yield PluginAnswer(plugin, value)
 
+    def tell(self, hook: str, **arguments: Any) -> None:
+        """Call a hook of each plugin in turn, in the caller's thread; a failure is logged."""
+        self.wake()
+        caller: pluggy.HookCaller = getattr(self.manager.hook, hook)
+        for implementation in reversed(caller.get_hookimpls()):
+            try:
+                _call(implementation, arguments)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001 - foreign code
+                _log.warning("%s of %s failed", hook, implementation.plugin_name, exc_info=error)
+
     def changed(self, project: Path, read: Sequence[Path]) -> Iterator[Diagnostic]:
         """Yield a warning for each plugin whose Python is not the one that runs.
 

@@ -97,12 +97,12 @@ class Hooks:
 
     def before(self, call: Call, tool: BoundTool) -> None:
         """Report a call to plugins before it."""
-        [*self._plugins.ask("toolmd_before_call", at_load=False, call=call, spec=tool.spec)]
+        self._plugins.tell("toolmd_before_call", call=call, spec=tool.spec)
 
     def after(self, call: Call, tool: BoundTool, result: Result) -> None:
         """Report a call's result to plugins."""
         told: dict[str, Any] = {"spec": tool.spec, "result": result, "settings": self._settings}
-        [*self._plugins.ask("toolmd_after_call", at_load=False, call=call, **told)]
+        self._plugins.tell("toolmd_after_call", call=call, **told)
 
     def _ask(self, hook: str, **asked: Any) -> Iterator[tuple[str, Any]]:
         """Yield each plugin's name and answer."""

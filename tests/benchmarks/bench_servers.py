@@ -115,7 +115,7 @@ def measure(chosen=SERVERS):
 def http():
     """Yield Toolmd's processor time over HTTP beside FastAPI's."""
     names = {"toolmd", "fastapi"}
-    yield from _beside([s for s in SERVERS if s.protocol == "HTTP" and s.name in names], 1.35)
+    yield from _beside([s for s in SERVERS if s.protocol == "HTTP" and s.name in names], 1.3)
 
 
 def servers():

@@ -1,11 +1,15 @@
 """Replies and decisions over HTTP."""
 
+import hashlib
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import httpx
+from kiosk import GUESTS
 from test_api_calls import call, problem
+
+from toolmd._types.settings import ActAsSettings, TokenSettings
 
 Guest = Callable[..., httpx.Client]
 REPLY = 'Of course. [TOOL_CALL:{"tool": "order", "parameters": {"dish": "soup"}}] Just a moment.'
@@ -165,3 +169,58 @@ def test_a_guest_may_not_use_the_operators_routes(guest: Guest) -> None:
         assert problem(guest("ana").get(path)) == (403, "not_permitted")
     accept = guest("ana").post("/api/changes/order/accept", json={})
     assert problem(accept) == (403, "not_permitted")
+
+
+def test_the_record_names_the_backend_and_the_user_for_whom_it_acts(kiosk: Any) -> None:
+    token = "the-token-of-the-till-which-is-long"
+    till = TokenSettings(
+        hashlib.sha256(token.encode()).hexdigest(), "till", ("call", "decide", "act_as"), {},
+        act_as=ActAsSettings(roles=("guest",), context=("patient",)),
+    )  # fmt: skip
+    kiosk.known.append(till)
+    (kiosk.folder / "tools_md" / "tip.tool.md").write_text(TIP, encoding="utf-8")
+    (kiosk.folder / "tools_md" / "tip.py").write_text("async def tip():\n    return {}\n")
+    kiosk.workspace.reload()
+    with kiosk.client(token, **{"toolmd-user": "ana"}) as by_till, kiosk.client() as operator:
+        with kiosk.client(GUESTS["ana"]) as ana:
+            assert call(ana, "tip", {}).json()["error"]["code"] == "not_allowed"
+        held = call(by_till, "tip", {}).json()["confirmation"]["id"]
+        turn = by_till.post("/api/handle", json={"reply": '[TOOL_CALL:{"tool": "tip"}]'}).json()
+        assert decide(by_till, held, "approve").json()["outcome"] == "ok"
+        ran, asked, again, denied = operator.get("/api/audit", params={"limit": 4}).json()
+
+    assert [one["outcome"] for one in turn["results"]] == ["confirm"]
+    for one in (asked, again):
+        assert (one["decision"], one["user"], one["via"]) == ("confirm", "ana", "till")
+    assert (ran["user"], ran["via"], ran["by"], ran["by_via"]) == ("ana", "till", "ana", "till")
+    assert (denied["decision"], denied["user"], "via" in denied) == ("deny", "ana", False)
+
+
+TIP = """\
+# Tip
+
+Tip the kitchen.
+
+## Metadata
+
+- **Name**: tip
+- **Version**: 1.0.0
+- **Category**: orders
+
+## Parameters
+
+None
+
+## Rules
+
+- `caller.via == "till"`: Tips come from the till.
+
+## Safety
+
+- **Requires Confirmation**: true
+
+## Returns
+
+- **Type**: object
+- **Description**: Nothing
+"""

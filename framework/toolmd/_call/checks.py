@@ -174,7 +174,7 @@ def check_call(call: Call) -> None:
         raise deny("malformed_call", f"confidence must be a number from 0 to 1{out}")
     if call.depth > MAX_CALL_DEPTH:
         raise deny("malformed_call", f"more than {MAX_CALL_DEPTH} tools call one another")
-    for name in (caller.user, caller.conversation, call.id, *caller.roles):
+    for name in (caller.user, caller.conversation, caller.via, call.id, *caller.roles):
         if name is not None and not (type(name) is str and name.isprintable()):
             _check_names(call)
     for fact in caller.context.values():
@@ -186,7 +186,8 @@ def _check_names(call: Call) -> None:
     """Check that a store can hold each name of the caller. Raises CallDenied."""
     caller = call.caller
     names: list[tuple[str, Any]] = [
-        ("user", caller.user), ("conversation", caller.conversation), ("id", call.id)
+        ("user", caller.user), ("conversation", caller.conversation), ("via", caller.via),
+        ("id", call.id),
     ]  # fmt: skip
     names += [("roles", role) for role in caller.roles]
     names += [one for one in caller.context.items() if isinstance(one[1], str)]

@@ -300,7 +300,11 @@ class Confirmations:
     ) -> tuple[Call, Result]:
         """Return the call and its result; `key` is the idempotency key where a runtime made one."""
         began, call = perf_counter(), Call(str(confirmation_id), {})
-        by = {"confirmation": str(confirmation_id), "by": who.name or who.user}
+        by = {
+            "confirmation": str(confirmation_id),
+            "by": who.name or who.user,
+            "by_via": who.via,
+        }
         try:
             one = await self._find(str(confirmation_id), who.user)
             call = one.call

@@ -631,7 +631,7 @@ class SnapshotDocument:
 def _who(caller: Caller) -> dict[str, Any]:
     return {
         "user": caller.user, "roles": caller.roles, "context": caller.context,
-        "conversation": caller.conversation,
+        "conversation": caller.conversation, "via": caller.via,
     }  # fmt: skip
 
 

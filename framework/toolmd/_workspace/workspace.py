@@ -335,6 +335,7 @@ class Workspace:
         budget: Budget | None = None,
         on_event: EventListener | None = None,
         roles: Sequence[str] = (),
+        via: str | None = None,
     ) -> Result:
         """Call a tool, and return its Result.
 
@@ -353,11 +354,12 @@ class Workspace:
             budget: The limits that a plan sets. With a budget, Max Rows and Max Bytes cut, too.
             on_event: Receives the progress and the items of the call.
             roles: The user's roles, which guards read.
+            via: Who acts for the user, such as a backend; None if she acts herself.
 
         Returns:
             The Result; a denial or a failure is its `error`.
         """
-        caller = Caller(user, context, message, conversation, False, (), tuple(roles))  # noqa: FBT003
+        caller = Caller(user, context, message, conversation, roles=tuple(roles), via=via)
         key = None if call_id is None else key_of(call_id, name, caller)
         call = Call(name, arguments, call_id, confidence, caller, dry_run, budget, key)
         dispatcher = self._project.live.dispatcher or await self._project.dispatcher()
@@ -378,6 +380,7 @@ class Workspace:
         conversation: str | None = None,
         dry_run: bool = False,
         on_event: EventListener | None = None,
+        via: str | None = None,
     ) -> "Turn":
         """Run the calls of a model's reply in parallel; one that can't be read denies them all.
 
@@ -391,6 +394,7 @@ class Workspace:
             conversation: The conversation's id.
             dry_run: Whether to run all checks, but no tool.
             on_event: Receives the progress and the items of the calls.
+            via: Who acts for the user, as in `call`.
 
         Returns:
             The reply's text without the calls, their Results in order, and the pending calls.
@@ -398,7 +402,7 @@ class Workspace:
         Raises:
             NotFoundError: The dialect is unknown.
         """
-        caller = Caller(user, context, message, conversation, roles=tuple(roles))
+        caller = Caller(user, context, message, conversation, roles=tuple(roles), via=via)
         async with self._replies() as replies:
             return await replies.handle(
                 reply, dialect, caller=caller, dry_run=dry_run, on_event=on_event
@@ -419,6 +423,7 @@ class Workspace:
         on_event: "RunListener | None" = None,
         run_id: str | None = None,
         at: dt.datetime | None = None,
+        via: str | None = None,
     ) -> Result:
         """Run a skill to its end, or until it waits.
 
@@ -436,6 +441,7 @@ class Workspace:
             run_id: The id of the run; a random one by default.
             at: The time of its start, local unless it has a zone: the run is only scheduled, and
                 any process that executes runs starts it then.
+            via: Who acts for the user, as in `call`.
 
         Returns:
             The Result, with the `run_id`. The outcome is `confirm` or `review` if the run waits
@@ -444,7 +450,7 @@ class Workspace:
         Raises:
             NotFoundError: The skill is unknown.
         """
-        caller = Caller(user, context, message, conversation, roles=tuple(roles))
+        caller = Caller(user, context, message, conversation, roles=tuple(roles), via=via)
         call = Call(name, inputs, confidence=confidence, caller=caller)
         return await self.runs.begin(call, ask=ask, on_event=on_event, run_id=run_id, at=at)
 

@@ -88,9 +88,9 @@ class Recorder:
 
         `by` is the decision after which the call waits again, or names what it corrects.
         """
-        more = {"code": one.code, "reason": one.reason, "confirmation": one.id}
-        decided = {} if by is None else {"instead_of": by["confirmation"], "by": by.get("by")}
-        await self.write(one.kind, one.call, tool, one.call.arguments, {**more, **decided})
+        decided = {} if by is None else {**by, "instead_of": by["confirmation"]}
+        more = {**decided, "code": one.code, "reason": one.reason, "confirmation": one.id}
+        await self.write(one.kind, one.call, tool, one.call.arguments, more)
 
     async def denied(
         self,
@@ -149,13 +149,14 @@ class Recorder:
 def _fields(call: Call) -> dict[str, Any]:
     """Return the fields of a call and its caller."""
     fields: dict[str, Any] = {}
-    user, context, _, conversation, *_ = call.caller
+    user, context, _, conversation, *_, via = call.caller
     if context:
         fields["context"] = hidden_values({**context})
     if call.confidence is not None:
         fields["confidence"] = _word(call.confidence)
     if call.id is not None or user is not None or conversation is not None:
-        fields |= _words({"call": call.id, "user": user, "conversation": conversation})
+        words = {"call": call.id, "user": user, "via": via, "conversation": conversation}
+        fields |= _words(words)
     return fields
 
 

@@ -37,7 +37,7 @@ def test_the_decider_approves_only_what_it_may(ws: Workspace) -> None:
     clerk = OpenAIAgents(ws, [[REFUND]])
     (asked,) = clerk.run()
     before = clerk.state
-    clerk.fields = {"decider": lambda context: Approver("boss", "Boss")}
+    clerk.fields = {"decider": lambda context: {"user": "boss", "name": "Boss"}}
     clerk.answer(asked)
     assert ran(ws) == []  # The boss may not confirm what only the caller may.
     clerk.state = before

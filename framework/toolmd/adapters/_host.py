@@ -101,19 +101,34 @@ class Host:
 
     async def begin(self, call: HostCall, on_event: EventListener | None = None) -> Result:
         """Make a call, once for its id: again, its question or its result is the answer."""
+        return await self._hide(await self.workspace.dispatch(self._named(call), on_event))
+
+    async def questions(self, call: HostCall) -> tuple[Confirmation, ...]:
+        """Return the questions of a call, the oldest first.
+
+        A call that repeats a pending one of its conversation waits for the question of that one.
+        """
+        caller, confirmations = call.caller, self.workspace.confirmations
+        found = await confirmations.of_call(
+            call.id, conversation=caller.conversation, user=caller.user
+        )
+        if found or caller.conversation is None:
+            return found
+        checked = await self.workspace.dispatch(self._named(call)._replace(dry_run=True))
+        if (asked := checked.confirmation) is None:
+            return ()
+        return tuple(
+            one for one in await confirmations.pending(user=caller.user)
+            if (one.tool, one.call.arguments) == (asked.tool, asked.call.arguments)
+            and one.call.caller.conversation == caller.conversation
+        )  # fmt: skip
+
+    def _named(self, call: HostCall) -> Call:
         arguments, confidence = call.arguments, None
         if isinstance(arguments, Mapping) and self._takes_confidence(call.name):
             confidence = arguments.get(CONFIDENCE)
             arguments = {k: v for k, v in arguments.items() if k != CONFIDENCE}
-        named = Call(call.name, arguments, call.id, confidence, call.caller)
-        return await self._hide(await self.workspace.dispatch(named, on_event))
-
-    async def questions(self, call: HostCall) -> tuple[Confirmation, ...]:
-        """Return the questions of a call, the oldest first."""
-        caller = call.caller
-        return await self.workspace.confirmations.of_call(
-            call.id, conversation=caller.conversation, user=caller.user
-        )
+        return Call(call.name, arguments, call.id, confidence, call.caller)
 
     async def decide(
         self,
@@ -141,6 +156,8 @@ class Host:
         if question is None and len(asked) == 1 and await self._is_first(asked[0]):
             question = asked[0].id
         one = next((one for one in asked if one.id == question), None)
+        if one is None and question is not None:
+            one = await self._shared(call, question)
         if one is None:
             return _denied(call, "confirmation_not_found", NO_QUESTION)
         if one.state not in UNDECIDED:
@@ -155,6 +172,16 @@ class Host:
         if result.confirmation is not None and result.confirmation.id == one.id:
             return result
         return result._replace(tool_call_id=call.id, tool=call.name)
+
+    async def _shared(self, call: HostCall, question: str) -> Confirmation | None:
+        """Return a question by its id if an equal call of the conversation asked it."""
+        caller = call.caller
+        one = await self.workspace.confirmations.get(question, user=caller.user)
+        is_same = one is not None and one.tool == call.name and _is_about(call, one)
+        whose = (caller.user, caller.conversation)
+        if one is None or not is_same or caller.conversation is None:
+            return None
+        return one if (one.call.caller.user, one.call.caller.conversation) == whose else None
 
     async def settle(self, call: HostCall, *, by: str | None = None) -> Result | None:
         """Reject what waits for a call, after its host's person said no; None where nothing does.

@@ -30,8 +30,8 @@ from toolmd.adapters._host import Host, HostCall
 
 CallerOf = Callable[[Any], Caller]
 """Returns the caller of a run's context."""
-ApproverOf = Callable[[Any], Approver]
-"""Returns the person who decides, by a run's context."""
+ApproverOf = Callable[[Any], Approver | Mapping[str, Any]]
+"""Returns the person who decides, or a mapping of the fields, by a run's context."""
 MAX_RESULTS = 1000
 """How many results of calls wait until the SDK fetches them; those of ended runs never are."""
 REJECTED = "A person rejected this call, so it did not run. Do not make it again."
@@ -203,7 +203,9 @@ class _Calls:
         if result is None:
             is_approved = ctx.is_tool_approved(name, call.id) is True
             if is_approved and await self._host.questions(call):
-                who = None if self._decider is None else self._decider(ctx.context)
+                who: Any = None if self._decider is None else self._decider(ctx.context)
+                if isinstance(who, Mapping):
+                    who = Approver(**who)
                 result = await self._host.decide(call, Decision.approve(), who=who)
             else:
                 result = await self._host.begin(call)

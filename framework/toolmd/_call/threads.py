@@ -103,10 +103,6 @@ class Threads:
         done: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
         context = copy_context()
 
-        def end(ended: tuple[Any, BaseException | None]) -> None:
-            places.release()
-            done.set_result(ended)
-
         def work() -> None:
             value, error = None, None
             try:
@@ -114,14 +110,15 @@ class Threads:
             except BaseException as raised:  # noqa: BLE001 - handed to the coroutine that waits
                 error = raised
             with suppress(RuntimeError):  # The loop was closed: nothing waits any more.
-                loop.call_soon_threadsafe(end, (value, error))
+                loop.call_soon_threadsafe(done.set_result, (value, error))
 
         begin()
         try:
             self._hand_over(work)
-        except RuntimeError:  # The system has no further thread.
+        except BaseException:  # Such as that the system has no further thread.
             places.release()
             raise
+        done.add_done_callback(lambda _: places.release())
         value, error = await asyncio.shield(done)  # A cancelled caller leaves it to the function.
         if isinstance(error, _ENDING) and not isinstance(error, Exception):
             raise ForeignExitError(f"it raised {type(error).__name__}") from error

@@ -40,7 +40,12 @@ def check_given(
         if called is None or why:
             code = Code.INVALID_GIVEN if called is not None else Code.UNKNOWN_TOOL
             hint = "name a Read Only tool without a Given that asks nobody"
-            hint = hint if called is not None else did_you_mean(one.tool, tools) or hint
+            if called is None:
+                hint = did_you_mean(one.tool, tools) or hint
+            elif not called.read_only:
+                hint = (
+                    f"{hint}; if its file says Read Only since an edit, `toolmd accept {one.tool}`"
+                )
             found.report(code, one.line, f"Given reads {one.name} from {one.tool}: {why}", hint)
             continue
         written = [_argument(name, cel, one, text) for name, cel in one.arguments.items()]

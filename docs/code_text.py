@@ -76,4 +76,4 @@ def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     def line(cells: tuple[str, ...]) -> str:
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
 
-    return "".join(map(line, [head, ("---",) * len(head), *rows]))
+    return f"{line(head)}|{'---|' * len(head)}\n{''.join(map(line, rows))}"

@@ -32,9 +32,9 @@ NOTE = "<!-- Written by `make docs`; change the code instead. -->\n\n"
 
 FIELDS = """# Fields
 
-This page lists each field of a definition. Write a field as `- **Name**: value`. A field with the
-mark *restricts* restricts calls. If Toolmd can't read its value, the tool does not load. Toolmd
-also reads other forms of a name, such as `Max` for Maximum.
+This page lists each field of a definition. Write a field as `- **Name**: value`. The mark
+*restricts* shows that a field limits which calls may run. If Toolmd can't read the value of such a
+field, the tool does not load. Toolmd also accepts other forms of a name, such as `Max` for Maximum.
 """
 EXPRESSIONS = f"""# Expressions
 
@@ -54,20 +54,21 @@ slots.filter(s, s.free).sortBy(s, s.time).first()
 - **Names** are the parameters, the saved results of steps, `now`, and `caller`
   ([who calls](../how-to/state-who-may-call.md)). `slot.time` reads a field, and `slots[0]` reads an
   item. If the field may be absent, write `slot.?room`, which is an optional value.
-- **Numbers** of both kinds mix: `price * 2` works for 20 and for 20.5. An integer of more than 64
-  bits is an error, and so is a division by zero.
-- **Unlike types** are never compared: `1 == '1'` is an error, and an error in a rule denies the
-  call. `null` compares with anything.
-- **Optional values** come from `first()`, `last()` and `.?`. If the result of an expression is an
-  optional value, the result is the value or `null`.
+- **Numbers** may be integers or fractions: `price * 2` works for 20 and for 20.5. An integer of
+  more than 64 bits is an error. A division by zero is an error, too.
+- **Values of unlike types** can't be compared: `1 == '1'` is an error, and an error in a rule denies
+  the call. Any value may be compared with `null`.
+- **Optional values** come from `first()`, `last()` and `.?`. At the end of an expression, an
+  optional value becomes the value or `null`.
 - **Times** in a result become ISO 8601 text, and durations become text such as `90s`.
-- **Limits** are {MAX_LENGTH:,} characters and {MAX_DEPTH} levels. Each evaluation may take
-  {functions.MAX_STEPS:,} steps of loops, and make or read {functions.MAX_BYTES >> 20} MiB. Beyond a
-  limit, an expression has no value.
+- **Limits**: An expression may have {MAX_LENGTH:,} characters and {MAX_DEPTH} levels. Each
+  evaluation may take {functions.MAX_STEPS:,} steps of loops, and create or read
+  {functions.MAX_BYTES >> 20} MiB. An expression beyond a limit has no value.
 
 No other function of CEL is part of the language. In the tables, `T` and `B` are any type, `number`
-is an integer or a double, and `x` is a name that you choose for each item. `*` marks an argument
-that may be repeated.
+is an integer or a double, and `x` is a name that you choose for each item. If a function returns
+`number`, its result of integers is an integer. `*` marks an argument that may be repeated. `as`
+names a function with the same types.
 """
 DIAGNOSTICS = """# Diagnostics
 
@@ -77,16 +78,18 @@ messages may change. `toolmd rule CODE` prints the text below a code.
 CONFIGURATION = """# Configuration
 
 This page lists every setting of a project, and every environment variable. Write settings in
-`toolmd.toml`, or in `[tool.toolmd]` of `pyproject.toml`. The setting `safety.floor` belongs in the
-table `safety`. Its variable is `TOOLMD_SAFETY_FLOOR`. In a variable, write a table as JSON, and a
-list as JSON or as words with commas. The command line overrides the environment, which overrides
-the file.
+`toolmd.toml`, or in `[tool.toolmd]` of `pyproject.toml`. A dot stands for a table: `safety.floor`,
+for example, is the key `floor` of the table `safety`. Its variable is `TOOLMD_SAFETY_FLOOR`. In a
+variable, write a table as JSON, and a list as JSON or as words with commas. The command line
+overrides the environment, and the environment overrides the file.
 """
 VARIABLES = {
-    "TOOLMD_TOKEN": "The token over HTTP, 16 characters or more. If unset, a start creates one.",
-    "TOOLMD_USER": "In a table `[servers.NAME]`, the user who calls.",
-    "TOOLMD_DEBUG": "If set, a command that crashes prints the whole traceback instead of a line.",
-    "OPENROUTER_API_KEY": "OpenRouter's key, also for this machine if OPENAI_API_KEY is unset.",
+    "TOOLMD_TOKEN": "The token that HTTP clients send. It has at least 16 characters. If unset, each start "
+    "creates a token.",
+    "TOOLMD_USER": "The user who calls, in the values of a table `[servers.NAME]`.",
+    "TOOLMD_DEBUG": "If set, a command that crashes prints the whole traceback instead of one line.",
+    "OPENROUTER_API_KEY": "The key for OpenRouter. If OPENAI_API_KEY is unset, servers on this "
+    "machine get it, too.",
     "OPENAI_API_KEY": "The key for every other endpoint.",
     "NO_COLOR": "If set, the output has no colours.",
 }
@@ -106,43 +109,48 @@ def fields_page() -> str:
         parts.append(f"## {kind.capitalize()} files: `{{name}}.{kind}.md`\n")
         for section in sections:
             if repr(section) in seen:
-                parts.append(f"### {kind.capitalize()}: {section.name}\n\nAs for a tool.\n")
+                parts.append(f"### {kind.capitalize()}: {section.name}\n\nThis section is the same as for a tool.\n")
                 continue
-            needed = " Required." if section.needed else ""
+            needed = " This section is required." if section.needed else ""
             parts.append(f"### {kind.capitalize()}: {section.name}\n\n{section.says}{needed}\n")
             if section.aliases:
-                parts.append(f"Also read as: {', '.join(section.aliases)}.\n")
+                parts.append(f"Toolmd also accepts these headings: {', '.join(section.aliases)}.\n")
             if section.children == "parameters":
                 parts.append(
-                    "Below each `###`: the [fields of a parameter](#fields-of-a-parameter).\n"
+                    "Below each `###`, write the [fields of a parameter](#fields-of-a-parameter).\n"
                 )
             elif section.children == "steps":
-                parts.append("Below each step: the [keys of a step](#keys-of-a-step).\n")
+                parts.append("Below each step, write the [keys of a step](#keys-of-a-step) as bullets.\n")
             elif section.fields == RETURN_FIELDS:
                 parts.append(
-                    "The [fields of a parameter](#fields-of-a-parameter), but not Required, "
+                    "Write the [fields of a parameter](#fields-of-a-parameter), except Required, "
                     "Optional and Verbatim.\n"
                 )
             elif section.fields:
                 parts.append(_field_table(row for row in section.fields if repr(row) not in seen))
                 if known := [row.name for row in section.fields if repr(row) in seen]:
-                    parts.append(f"As for a tool: {', '.join(known)}.\n")
+                    parts.append(f"These fields are the same as for a tool: {', '.join(known)}.\n")
             seen |= {repr(one) for one in (section, *section.fields)}
     parts.append(f"## Fields of a parameter\n\n{_field_table(PARAMETER.fields)}")
     keys = [(f"**{k.name}**", k.says, ", ".join(k.needs)) for k in STEP_KEYS.values()]
-    parts.append(f"## Keys of a step\n\n{table(('key', 'meaning', 'beside'), keys)}")
+    parts.append(f"## Keys of a step\n\n{table(('key', 'meaning', 'needs one of'), keys)}")
     return "\n".join(parts)
 
 
 def _field_table(rows: Iterable[Row]) -> str:
     def row(field: Row) -> tuple[str, ...]:
-        choices = f" One of {', '.join(f'`{c}`' for c in field.choices)}." if field.choices else ""
-        fits = f" For {' and '.join(field.fits)}." if field.fits else ""
+        choices = f" Write {_either(f'`{c}`' for c in field.choices)}." if field.choices else ""
+        fits = f" Only for the type {_either(field.fits)}." if field.fits else ""
         default = f" Default: {field.default}." if field.default else ""
         mark = " *restricts*" if field.restricts else ""
         return f"**{field.name}**", f"{field.says}{choices}{fits}{default}{mark}"
 
     return table(("field", "meaning"), map(row, rows))
+
+
+def _either(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def expressions_page() -> str:
@@ -162,7 +170,11 @@ def expressions_page() -> str:
 
 
 def _signatures(row: functions.Function) -> Iterator[str]:
-    for one in row.text.split("; "):
+    every = row.text.split("; ")
+    for one in every:
+        of_numbers = re.sub(r"\b(integer|double)\b", "number", one)
+        if of_numbers != one and of_numbers in every:
+            continue  # The introduction says what integers give.
         call, _, gives = one.rpartition(" ")
         name, _, takes = call.removesuffix(")").partition("(")
         kinds = takes.replace("*", "").split(", ")

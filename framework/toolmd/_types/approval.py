@@ -52,20 +52,20 @@ class Approval:
     title: str = ""
     """The title of its group; empty for the only one of a file."""
     when: Annotated[str, Row(
-        "condition", "Which calls need the approval: an expression, or `always`.",
+        "condition", "The calls that need the approval. Write an expression, or `always`.",
         restricts=True)] = ALWAYS
     by: Annotated[tuple[str, ...] | str, Row(
-        "approvers", "Who may approve: roles, one of which suffices, or an expression over "
-        "`approver`, `caller` and the arguments. Nobody approves their own call.",
+        "approvers", "The people who may approve. Write roles, one of which suffices, or an "
+        "expression over `approver`, `caller` and the arguments. Nobody approves their own call.",
         restricts=True)] = ()
     text: Annotated[str, Row(
-        "line", "The question to the approver, with `{expression}`. All arguments appear below it."
-        )] = ""
+        "line", "The question that the approver must answer. Each `{expression}` in it becomes a "
+        "value. All arguments appear below the question.")] = ""
     expires_s: Annotated[float, Row(
-        "term", "How long the call waits, at most 30 days; then it is denied.", "1 day",
+        "term", "How long the call waits, at most 30 days. After that time, the call is denied.", "1 day",
         name="Expires", restricts=True, aliases=("Expires After", "Expires In"))] = DAY_S
     escalate: Annotated[tuple[Escalation, ...], Row(
-        "escalations", "Who may approve, too, once nobody has decided for a time: "
+        "escalations", "More roles that may approve if nobody has decided for some time, such as "
         "`after 4 hours to head_of_support`.", restricts=True,
         aliases=("Escalation", "Escalates"))] = ()
     # fmt: on

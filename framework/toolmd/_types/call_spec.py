@@ -71,35 +71,35 @@ class Safety:
         compared="least", aliases=("Minimum Confidence", "Confidence Min"))] = None
     on_missing_confidence: Annotated[Literal["deny", "confirm"] | None, Row(
         "choice",
-        "The action for a call that states no confidence: `deny`, or `confirm` with a person. "
-        "The project's setting is the default.", restricts=True,
+        "The action if a call states no confidence. With `confirm`, a person decides. Without this "
+        "field, the project's setting applies.", restricts=True,
         compared=("confirm", None, "deny"))] = None
     requires_confirmation: Annotated[bool | None, Row(
-        "boolean", "A person must agree to each call.", "no", restricts=True,
+        "boolean", "Whether a person must agree to each call.", "no", restricts=True,
         compared="demand", aliases=(
             "Confirmation", "Confirmation Required", "Require Confirmation",
             "Needs Confirmation", "Confirm"))] = None
     confirm_when: Annotated[str | None, Row(
-        "expression", "A person must agree if this expression over the arguments is true.",
+        "expression", "An expression over the arguments. If it is true, a person must agree to the call.",
         restricts=True, compared="condition", aliases=(
             "Confirmation When", "Requires Confirmation When", "Require Confirmation When"))] = None
     sensitivity: Annotated[Literal["low", "medium", "high", "critical"] | None, Row(
-        "choice", "`critical` always asks a person, with every detail.", restricts=True,
+        "choice", "How much harm a call can do. With `critical`, a person must agree to each call.", restricts=True,
         compared=(None, "low", "medium", "high", "critical"),
         aliases=("Sensitivity Level",))] = None
     explicit_intent: Annotated[bool | None, Row(
-        "boolean", "The user's own message must contain one of the Intent Keywords.", "no",
+        "boolean", "Whether the user's own message must contain one of the Intent Keywords.", "no",
         restricts=True, compared="demand",
         aliases=("Explicit Intent Required", "Requires Explicit Intent", "Require Explicit Intent",
                  "Needs Explicit Intent", "Explicit User Intent"))] = None
     intent_keywords: Annotated[tuple[str, ...], Row(
         "keywords",
-        "The words that show the intent. English words also match with their endings. A bullet "
-        "`- de: erinnere, Erinnerung` names the words of another language.", restricts=True,
+        "The words that show the intent. English words also match with their endings. Name the "
+        "words of another language in a bullet, such as `- de: erinnere, Erinnerung`.", restricts=True,
         compared="words", aliases=("Intent Keyword", "Explicit Intent Keywords"))] = ()
     text: Annotated[str | None, Row(
-        "line", "The question to the caller, with `{expression}`. All arguments appear below it."
-        )] = None
+        "line", "The question that the caller must answer. Each `{expression}` in it becomes a "
+        "value. All arguments appear below the question.")] = None
     crisis_when: Annotated[str | None, Row(
         "expression", "If this expression is true, the conversation may be about a crisis, and an "
         "operator must review this call and later calls.",
@@ -138,16 +138,16 @@ class Limits:
     """The limits of a call; durations in seconds, sizes in bytes."""
 
     timeout_s: Annotated[float | None, Row(
-        "duration", "The longest time that a call may run: `10s`, `500ms`.", name="Timeout",
+        "duration", "The longest time that a call may run, such as `10s` or `500ms`.", name="Timeout",
         restricts=True, compared="most", aliases=("Time Out", "Call Timeout"))] = None
     retries: Annotated[int | None, Row(
-        "whole", "The number of retries of a failed call, if the tool is Read Only or Idempotent.",
+        "whole", "How often Toolmd retries a failed call if the tool is Read Only or Idempotent.",
         "0", compared="most")] = None
     backoff_s: Annotated[float | None, Row(
-        "duration", "The wait before the first retry. It doubles with each retry.", "500ms",
+        "duration", "The wait before the first retry. Each further wait is twice as long.", "500ms",
         name="Backoff", compared="least", aliases=("Back Off",))] = None
     rate: Annotated[Rate | None, Row(
-        "rate", "The most calls that start in a time: `3/s`, `100/min`.", restricts=True,
+        "rate", "The most calls that may start in a period, such as `3/s` or `100/min`.", restricts=True,
         compared="rate", aliases=("Rate Limit", "Max Rate", "Rate Limits"),
         stems=("Calls", "Max Calls", "Requests", "Max Requests"))] = None
     max_rows: Annotated[int | None, Row(
@@ -157,21 +157,21 @@ class Limits:
         "size", "The most bytes of a result that a model reads.", restricts=True,
         compared="most", aliases=("Maximum Bytes", "Max Byte"), stems=("Max", "Maximum"))] = None
     max_batch: Annotated[Batch | None, Row(
-        "batch", "Splits a long array: `texts by 256`.", restricts=True, compared="batch")] = None
+        "batch", "The array to split, and the most items of each part: `texts by 256`.", restricts=True, compared="batch")] = None
     quotas: Annotated[tuple[Quota, ...], Row(
-        "quotas", "The most calls, or the most of a parameter, for each user, conversation, "
-        "project, fact or expression: `3 calls per user per day`, `500 of amount per user in 7 "
-        "days`, ``1 call per `order_id` ever``.", name="Quota", restricts=True,
+        "quotas", "The most calls, or the highest sum of a parameter, for each user, conversation, "
+        "project, fact or expression. Examples are `3 calls per user per day`, `500 of amount per "
+        "user in 7 days` and ``1 call per `order_id` ever``.", name="Quota", restricts=True,
         compared="quotas", aliases=("Quotas",))] = ()
     allowed_hours: Annotated[str | None, Row(
         "hours", "The hours in which the tool may be called: `Mon-Fri 08:00-18:00, Sat "
-        "09:00-13:00`, in the project's time zone or in a zone after the hours.", restricts=True,
+        "09:00-13:00`. They are in the project's time zone, unless a zone follows the hours.", restricts=True,
         compared="hours", aliases=("Opening Hours", "Hours"))] = None
     max_concurrent: Annotated[int | None, Row(
         "count", "The most calls that run at the same time. Further calls wait.",
         restricts=True, compared="most")] = None
     allowed_domains: Annotated[tuple[str, ...], Row(
-        "hosts", "The hosts that the tool may contact: exact, or `*.suffix`.", restricts=True,
+        "hosts", "The hosts that the tool may contact. `*.suffix` allows all hosts below a name.", restricts=True,
         compared="domains", aliases=("Allowed Domain",))] = ()
 # fmt: on
 
@@ -180,7 +180,7 @@ class Limits:
 class CallSpec:
     """The part that calls of tools and of skills share."""
 
-    name: Annotated[str, Row("identifier", "The name used in calls.", "the file's name")]
+    name: Annotated[str, Row("identifier", "The name that calls use.", "the file's name")]
     parameters: tuple[Parameter, ...] = ()
     """The accepted parameters, in the order of the file."""
     source: Source
@@ -196,39 +196,40 @@ class ToolCallSpec(CallSpec):
 
     # fmt: off
     requires_auth: Annotated[bool, Row(
-        "boolean", "A call needs a user, whom the host names.", "no", restricts=True,
+        "boolean", "Whether the host must name a user for each call.", "no", restricts=True,
         compared="demand",
         aliases=("Auth", "Auth Required", "Require Auth", "Authentication",
                  "Authentication Required", "Requires Authentication"))] = False
     requires_context: Annotated[tuple[str, ...], Row(
-        "context", "Facts about the caller that the host must supply: `patient, tenant`.",
+        "context", "The facts about the caller that the host must supply, such as `patient, tenant`.",
         restricts=True, compared="needs",
         aliases=("Require Context", "Context Required", "Required Context", "Needs Context",
                  "Context"))] = ()
     """The facts about the caller that the host must supply, such as `patient`."""
     allowed_roles: Annotated[tuple[str, ...], Row(
-        "roles", "The user needs one of these roles: `support, manager`. Requires Auth is then "
-        "implied.", restricts=True, compared="choices")] = ()
+        "roles", "The user needs one of these roles, such as `support, manager`. The field "
+        "implies Requires Auth.", restricts=True, compared="choices")] = ()
     implemented_by: Annotated[str, Row(
         "function",
-        "The code that runs: `module:function`, of a module in the same folder or of an "
-        "installed one; `http METHOD PATH`, an operation of a web service; or `mcp SERVER "
-        "TOOL`, a tool of an MCP server.", "the function of the tool's name",
+        "The code that runs. `module:function` names a function of a module, which is in the same "
+        "folder or installed. `http METHOD PATH` names an operation of a web service, and `mcp "
+        "SERVER TOOL` a tool of an MCP server.", "the function with the tool's name",
         aliases=("Implemented In", "Implementation By"))] = ""
     """The `module:function` or `http METHOD PATH` that the file names; empty if it names none."""
     read_only: Annotated[bool, Row(
-        "boolean", "The tool changes nothing, so a failed call may be retried.", "no",
+        "boolean", "Whether the tool changes nothing, so that a failed call may be retried.", "no",
         compared="claim")] = False
     idempotent: Annotated[Literal["yes", "no", "keyed"], Row(
-        "choice", "Whether a repeated call changes nothing more. `keyed`: only with the same key.",
+        "choice", "Whether a repeated call changes nothing more. With `keyed`, this is true only for calls "
+        "with the same idempotency key.",
         "no", compared=("yes", "keyed", "no"))] = "no"
     unknown_parameters: Annotated[Literal["reject", "ignore"], Row(
         "choice", "The action if a call has an unknown argument.",
         "reject", restricts=True, compared=("ignore", "reject"),
         aliases=("Unknown Params", "Unknown Arguments"))] = "reject"
     model_invocation: Annotated[bool, Row(
-        "boolean", "Whether a model may call the tool. With `no`, only steps, conditions (Given), "
-        "people and programs call it.", "yes", restricts=True, compared="claim")] = True
+        "boolean", "Whether a model may call the tool. With `no`, only people, programs, the steps "
+        "of skills and Given can call the tool.", "yes", restricts=True, compared="claim")] = True
     # fmt: on
     returns: Schema
     """The shape of the result."""

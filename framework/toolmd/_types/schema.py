@@ -31,16 +31,16 @@ class Schema:
 
     # fmt: off
     types: Annotated[tuple[JsonType, ...], Row(
-        "type", "JSON Schema's types, or Python's and TypeScript's words.", name="Type",
+        "type", "The type of the value, in the words of JSON Schema, Python or TypeScript.", name="Type",
         compared="types")] = ()
     """The allowed types; empty allows any."""
     description: Annotated[str, Row(
-        "prose", "The meaning of the value, for the model.",
+        "prose", "A text that explains the value to the model.",
         aliases=("Desc", "Details", "Meaning"))] = ""
     has_default: bool = False
     """Whether a default is set: `null` may be a default."""
     default: Annotated[Any, Row(
-        "literal", "The value if the call supplies none.",
+        "literal", "The value that Toolmd uses if the call supplies none.",
         aliases=("Default Value", "Defaults To"))] = None
     from_caller: Annotated[str | None, Row(
         "word", "The fact of the caller that a call without a value uses: `` Default: "
@@ -52,32 +52,32 @@ class Schema:
             "Enum Values", "Allowed Values", "Allowed", "Choices", "Options", "Possible Values",
             "Valid Values", "Values"))] = None
     items: Annotated["Schema | None", Row(
-        "items", "The schema of an array's items: nested fields, or a type.", fits=ARRAY,
+        "items", "The schema of an array's items. Write nested fields, or a type.", fits=ARRAY,
         aliases=("Item", "Item Type", "Items Type", "Elements"))] = None
     values: Annotated["Schema | None", Row(
         "items",
-        "The schema of every value of an object with any fields: nested fields, or a type.",
+        "The schema of each value in an object with any fields. Write nested fields, or a type.",
         name="Each Value", fits=OBJECT,
         aliases=("Value Type", "Map Values", "Value Schema"))] = None
     """The shape of every value of an open object (`dict[str, int]`)."""
     properties: Annotated["tuple[Parameter, ...] | None", Row(
-        "properties", "The fields of an object: nested bullets, one for each field.", fits=OBJECT,
+        "properties", "The fields of an object. Write a nested bullet for each field.", fits=OBJECT,
         aliases=("Fields", "Props", "Attributes", "Keys"))] = None
     """The fields of a closed object; None for an open one."""
     one_of: Annotated["tuple[Parameter, ...] | None", Row(
         "shapes",
-        "The shapes of which an object is exactly one: nested bullets, one for each shape; "
-        "with plain values it is read as Enum.")] = None
+        "The possible shapes of an object. Write a nested bullet for each shape. The object must "
+        "fit exactly one. Plain values mean the same as Enum.")] = None
     """The closed objects, by name, of which an object must be exactly one."""
     discriminator: Annotated[str | None, Row(
         "word", "The required field that tells the shapes of One Of apart.", word="discriminator",
         phrase="told apart by {}",
         aliases=("Discriminator Field", "Discriminator Property"))] = None
     minimum: Annotated[int | float | None, Row(
-        "number", "The smallest value.", word="minimum", fits=NUMBER, compared="least",
+        "number", "The smallest allowed value.", word="minimum", fits=NUMBER, compared="least",
         aliases=("Min", "Min Value", "Minimum Value"))] = None
     maximum: Annotated[int | float | None, Row(
-        "number", "The largest value.", word="maximum", fits=NUMBER, compared="most",
+        "number", "The largest allowed value.", word="maximum", fits=NUMBER, compared="most",
         aliases=("Max", "Max Value", "Maximum Value"))] = None
     min_length: Annotated[int | None, Row(
         "whole", "The smallest length in characters (code points).", word="minLength", fits=TEXT,
@@ -90,7 +90,8 @@ class Schema:
         fits=TEXT, compared="unlike", phrase="pattern {}", sentence="Must match {}.",
         aliases=("Regex", "Regexp", "Regular Expression"))] = None
     format: Annotated[str | None, Row(
-        "format", "`date`, `time`, `date-time`, `email`, `uri`, `uuid`: checked; others are notes.",
+        "format", "The format of the text. Toolmd checks `date`, `time`, `date-time`, `email`, `uri` and "
+        "`uuid`. Any other format is only a note.",
         word="format", fits=TEXT, compared="unlike", phrase="format {}",
         sentence="Format: {}.")] = None
     min_items: Annotated[int | None, Row(
@@ -100,7 +101,7 @@ class Schema:
         "whole", "The largest number of items.", word="maxItems", fits=ARRAY, compared="most",
         counts="item", aliases=("Maximum Items",))] = None
     unique: Annotated[bool, Row(
-        "boolean", "No two items are equal.", "no", word="uniqueItems", fits=ARRAY,
+        "boolean", "Whether all items must be different.", "no", word="uniqueItems", fits=ARRAY,
         compared="demand", phrase="no item twice", sentence="Each item only once.",
         aliases=("Unique Items",))] = False
     unit: Annotated[str | None, Row(
@@ -109,30 +110,31 @@ class Schema:
     has_example: bool = False
     """Whether an example is set: `null` may be an example."""
     example: Annotated[Any, Row(
-        "literal", "A value to show.", word="examples", aliases=("Examples", "E.g."))] = None
+        "literal", "A sample value for readers.", word="examples", aliases=("Examples", "E.g."))] = None
     sensitive: Annotated[bool, Row(
-        "boolean", "Hidden in logs, traces and records.", "no", word="x-sensitive",
+        "boolean", "Whether logs, traces and records hide the value.", "no", word="x-sensitive",
         compared="demand", phrase="hidden in records",
         aliases=("Is Sensitive", "Sensitive Value", "Contains Sensitive Data"),
         restricts=True)] = False
     verbatim: Annotated[bool, Row(
-        "boolean", "The user must have said the value.", "no", word="x-verbatim",
+        "boolean", "Whether the user's own messages must contain the value.", "no", word="x-verbatim",
         compared="demand", phrase="in the user's own words",
         sentence="Must be the user's own words.", restricts=True)] = False
     accepts_handle: Annotated[bool, Row(
         "boolean",
-        'A call may name an earlier result instead: `{"$result": "r-…", "path": "papers[*].id"}`.',
+        'Whether a call may name an earlier result instead: '
+        '`{"$result": "r-…", "path": "papers[*].id"}`.',
         "no", word="x-accepts-handle", phrase="or a handle",
         sentence='Or part of an earlier result: {"$result": handle, "path": "papers[*].id"}.',
         aliases=("Accept Handle", "Accepts Handles", "Takes Handle"))] = False
     sent_in: Annotated[str | None, Row(
         "text",
-        "Where a web service gets the argument, such as `path`, `query page[size]`, `header "
-        "X-Trace` or `whole body`; docs/reference/format.md has the table.",
+        "The part of a web service's request that has the argument, such as `path`, `query "
+        "page[size]`, `header X-Trace` or `whole body`. docs/reference/format.md lists all parts.",
         word="x-sent-in")] = None
     to_model: Annotated[tuple[str, ...] | None, Row(
         "list",
-        "Of a result: the fields that a model sees. The rest is kept under a handle.",
+        "The fields of a result that a model sees. A handle gives access to the whole result.",
         word="x-to-model", aliases=("To The Model", "Shown To Model", "Model Sees"))] = None
     # fmt: on
 

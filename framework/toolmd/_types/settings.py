@@ -48,9 +48,10 @@ class SafetySettings(NamedTuple):
     default_min: Share = None
     """The minimum confidence (0..1) of a tool if its file has no Min Confidence."""
     floor: Share = None
-    """The confidence (0..1) below which every call is denied; no file can lower it."""
+    """The confidence (0..1) below which every call is denied. No file can lower it."""
     crisis_words: tuple[str, ...] = ()
-    """Words in the user's message after which a person reviews every call that is not Read Only."""
+    """Words that show a crisis. If the user's message has one, a person reviews every call that is
+    not Read Only."""
     crisis_message: str = ""
     """The text in each result during a crisis, such as a telephone number."""
     on_missing_confidence: OnMissingConfidence = "deny"
@@ -72,19 +73,19 @@ class AuditSettings(NamedTuple):
     enabled: bool = True
     """Whether each decision is recorded before it takes effect."""
     sync: Literal["none", "batch"] = "none"
-    """With `batch`, each call waits until the disk has its record. With `none`, a power cut may
-    remove the newest records, but the death of the process removes no record."""
+    """With `batch`, each call waits until its record is on the disk. With `none`, a power cut may
+    remove the newest records, but the end of the process removes no record."""
     keep_days: Annotated[float | None, Bounds(0, 1_000_000, "days", above=True)] = None
-    """The days after which a file of the audit is deleted if it gets no record. If unset, the
-    files are kept."""
+    """The days from the last record of an audit file until the file is deleted. If unset, all files
+    are kept."""
 
 
 class ResultSettings(NamedTuple):
     """The table `[results]`: what models read of results."""
 
     max_bytes: Annotated[int, Bounds(1024, 1_000_000, "bytes")] = 32 << 10
-    """The most bytes of a result that a model reads, from 1,024 to 1,000,000. A tool's Max Bytes
-    may raise this limit up to 256 KiB. The model reads the rest with `read_result`."""
+    """The most bytes of a result that a model reads, from 1,024 to 1,000,000. If a tool's Max Bytes
+    is higher, it applies instead, up to 256 KiB. The model reads the rest with `read_result`."""
 
 
 class ActAsSettings(NamedTuple):
@@ -120,21 +121,21 @@ class ServeSettings(NamedTuple):
     """The table `[serve]`: HTTP tokens and connection limits; timeouts are in seconds."""
 
     tokens: Annotated[tuple[TokenSettings, ...], "tokens"] = ()
-    """The accepted tokens, each with `sha256`, `user`, `may` (`call`, `decide`, `operate`) and
-    `context` (allowed values by fact). If there are none, each start creates a token."""
+    """The accepted tokens. Each has `sha256`, `user`, `may` (`call`, `decide`, `operate`) and
+    `context` (the allowed values of each fact). If there are none, each start creates a token."""
     max_connections: Count = 512
-    """The most open connections. A further connection gets the answer 503."""
+    """The most connections that may be open. A further connection gets the status 503."""
     head_timeout: Count = 10
-    """The time limit for a new connection's first byte, and then for the head of a request."""
+    """The time limit for the first byte of a new connection, and then for the head of a request."""
     body_timeout: Count = 30
     """The time limit for receiving the body of a request, and for sending a response."""
     idle_timeout: Count = 75
     """The time that a connection stays open between two requests."""
     drain_timeout: Seconds = 30.0
-    """The time that calls and runs have to end after a signal, also in `toolmd worker`."""
+    """The time that calls and runs have to end after a signal. It also applies to `toolmd worker`."""
     require_accepted: bool = False
-    """If true, `serve` does not start, and `/ready` is 503, while an edit that weakens a policy
-    waits for acceptance."""
+    """If true, an edit that waits for acceptance keeps `serve` from starting, and `/ready` returns
+    503."""
 
 
 class IssuerSettings(NamedTuple):
@@ -169,12 +170,12 @@ class IdentitySettings(NamedTuple):
     """The table `[identity]`: who calls."""
 
     issuers: Annotated[tuple[IssuerSettings, ...], "issuers"] = ()
-    """The identity services whose JWTs count."""
+    """The identity services whose JWTs are accepted."""
     facts: Mapping[Fact, FactType] = NOTHING
-    """The facts about a caller that expressions may read, each with its type: `string`, `number`,
+    """The facts about a caller that expressions may read. The type of each is `string`, `number`,
     `boolean` or `list` (of texts). A fact that only an issuer or a token names is a string."""
     roles: tuple[str, ...] = ()
-    """The known roles. If there are none, Allowed Roles may name any role."""
+    """The roles that a file may name. If there are none, a file may name any role."""
 
 
 class Credential(NamedTuple):
@@ -226,15 +227,16 @@ class CheckSettings(NamedTuple):
     """The table `[check]`: what `toolmd check` reports."""
 
     ignore: Annotated[tuple[str, ...], "codes"] = ()
-    """The warnings and hints to leave out, by code, or by code and name for one tool or skill:
-    `array-without-items`, `array-without-items:search`. Errors and weaker policies stay."""
+    """The warnings and hints to leave out. Write a code, such as `array-without-items`, or a code and
+    the name of a tool or skill, such as `array-without-items:search`. Errors and weaker policies are
+    always reported."""
 
 
 class ConfirmationSettings(NamedTuple):
     """The table `[confirmations]`: the calls that wait for a person."""
 
     expires: Annotated[float, Bounds(0, 30 * 86400, "seconds", above=True)] = 600.0
-    """How long a call waits for its caller's yes, in seconds; an Approval has its own Expires."""
+    """The seconds that a call waits for its caller's yes. An Approval has its own Expires."""
 
 
 class Settings(NamedTuple):
@@ -243,14 +245,14 @@ class Settings(NamedTuple):
     root: Path
     """The project's folder, absolute."""
     tools: tuple[str, ...] = DEFAULT_TOOLS
-    """Folders of definitions of tools, relative to `root` or absolute."""
+    """The folders with tool definitions, absolute or relative to the project's folder."""
     skills: tuple[str, ...] = DEFAULT_SKILLS
-    """Folders of definitions of skills, relative to `root` or absolute."""
+    """The folders with skill definitions, absolute or relative to the project's folder."""
     state: Annotated[Path, "folder"] = Path(".toolmd")
-    """The folder of Toolmd's own state (cache, confirmations, runs, audit), absolute."""
+    """The folder of Toolmd's own data: the cache, confirmations, runs and the audit."""
     store: Annotated[str, "store"] = "sqlite"
-    """The store of runs, confirmations, limits, keys and accepted changes: `sqlite`, `memory`, or a
-    `postgresql://` URL."""
+    """The place of runs, confirmations, limits, keys and accepted changes. Write `sqlite`, `memory`
+    or a `postgresql://` URL."""
     safety: SafetySettings = SafetySettings()
     """Safety settings that apply to every call."""
     chat: ChatSettings = ChatSettings()
@@ -266,21 +268,22 @@ class Settings(NamedTuple):
     audit: AuditSettings = AuditSettings()
     """The records of decisions."""
     services: Mapping[Name, ServiceSettings] = NOTHING
-    """The web services by name: tables `[services.NAME]` with `url`, `headers`, `auth`, `timeout`
+    """The web services. Each has a table `[services.NAME]` with `url`, `headers`, `auth`, `timeout`
     and `document` (`docs/how-to/call-a-web-service.md`)."""
     identity: IdentitySettings = IdentitySettings()
     """Who calls: the identity services."""
     servers: Mapping[Name, ServerSettings] = NOTHING
-    """The MCP servers by name: tables `[servers.NAME]` with `command` and `env`, or `url` and
+    """The MCP servers. Each has a table `[servers.NAME]` with `command` and `env`, or `url` and
     `headers` (`docs/how-to/guard-an-mcp-server.md`)."""
     time_zone: Annotated[str, "zone"] = ""
-    """The time zone of days, weeks, months and years, such as `Europe/Berlin`."""
+    """The time zone in which days, weeks, months and years begin, such as `Europe/Berlin`."""
     trust_edits: bool = False
     """Whether an edit that drops a restriction is live immediately."""
     import_timeout: Seconds = 10.0
     """The time limit in seconds for loading a Python file, a plugin or a hook."""
     plugins: tuple[str, ...] | None = None
-    """The installed plugins that may load, by package or entry-point name; None loads all."""
+    """The names of the packages or entry points of the plugins that may load. If unset, all
+    installed plugins load."""
     file: Path | None = None
     """The file that was read, if any."""
     origin: Mapping[str, str] = NOTHING

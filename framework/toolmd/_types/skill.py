@@ -168,42 +168,43 @@ class Step(Noun):
     places: dict[str, Position] = Field(default_factory=dict)
     """The position of each key's value."""
     when: Annotated[Expression | None, StepKey(
-        "When", "condition", "An expression. If it is false, the step is skipped.", "when",
+        "When", "condition", "A condition. If it is false, the step is skipped.", "when",
         reads="outside", needs=_ACTIONS,
         instead="If, Condition, Only If, Unless")] = None
     for_each: Annotated[
         Loop | None,
         StepKey(
             "For each", "loop",
-            "`` day in `next_days(date, 3)` ``: the step runs for each item. Its result is a list.",
+            "`` day in `next_days(date, 3)` `` runs the step for each item. The result is a list.",
             "for each", run="each", reads="outside", needs=("Use", "Choose"), holds=False,
             instead="Loop, Repeat"),
         StepKey(
-            "At Once", "count", "How many items of For each run at the same time. Default: 1.",
+            "At Once", "count", "The number of items of For each that run at the same time. Default: 1.",
             "at once", needs=("For each",), part="at_once",
             instead="Parallel, Concurrency"),
     ] = None
     wait: Annotated[float | Expression | None, StepKey(
         "Wait", "moment",
-        "A duration (`2h`), or an expression that gives a time: the step waits before it begins.",
+        "The step waits before it begins. Write a duration (`2h`), or an expression for a time.",
         "wait", run="wait", acts=True, each=True,
         instead="Delay, Sleep, Pause, Wait Until")] = None
     """The seconds to wait, or the expression that gives a time or a duration."""
     ask: Annotated[Template | None, StepKey(
         "Ask", "question",
-        "The question to a person. With Use, the answer confirms exactly this call.",
+        "The question that a person must answer. With Use, the answer confirms exactly this call.",
         "ask", run="ask", acts=True, each=True,
         instead="Confirm, Approve, Approval, Consent, Requires Confirmation")] = None
     by: Annotated[tuple[str, ...] | Expression | None, StepKey(
         "By", "approvers",
-        "Who answers instead of the caller: roles, or an expression over `approver`.", "by",
+        "The people who answer instead of the caller. Write roles, or an expression over "
+        "`approver`.", "by",
         needs=("Ask",), instead="Approver, Approved By")] = None
     expires_s: Annotated[float | None, StepKey(
         "Expires", "term", "How long Ask waits, at most 30 days. With By, the default is 1 day.",
         "expires", needs=("Ask",), instead="Expires After, Expires In")] = None
     escalate: Annotated[tuple[Escalation, ...] | None, StepKey(
         "Escalate", "escalations",
-        "Who may also answer after a time: `after 4 hours to head_of_support`.", "escalates",
+        "More roles that may answer after some time: `after 4 hours to head_of_support`.", "escalates",
         needs=("By",), instead="Escalation")] = None
     if_no: Annotated[Way | None, StepKey(
         "If no", "way", "The action if the person says no.", "no",
@@ -213,23 +214,23 @@ class Step(Noun):
         Use | None,
         StepKey(
             "Use", "callee",
-            "Calls this tool or skill, one of Required Tools or Required Skills.", "use",
+            "The tool or skill to call. Required Tools or Required Skills must list it.", "use",
             run="use", acts=True, each=True, holds=False,
             instead="Call, Run, Tool, Skill"),
         StepKey(
-            "With", "arguments", "The arguments: nested bullets `- argument: value`.", "",
+            "With", "arguments", "The arguments of the call. Write nested bullets `- argument: value`.", "",
             needs=("Use",), holds=False, part="arguments",
             instead="Arguments, Parameters, Inputs"),
     ] = None
     choose: Annotated[Expression | None, StepKey(
-        "Choose", "expression", "An expression. Its value is the step's result.", "choose",
+        "Choose", "expression", "An expression. Its value is the result of the step.", "choose",
         run="choose", acts=True, each=True, holds=False,
         instead="Pick, Select")] = None
     or_else: Annotated[Way | None, StepKey(
-        "Or else", "choice", "The action or another expression if Choose gives no value.",
+        "Or else", "choice", "The action, or another expression, if Choose gives no value.",
         "none", needs=("Choose",), instead="Else, Otherwise")] = None
     returns: Annotated[tuple[Argument, ...] | None, StepKey(
-        "Return", "data", "Ends the skill with success. Nested bullets are the data.", "give",
+        "Return", "data", "Ends the skill with success. The nested bullets are the data.", "give",
         run="end", acts=True, holds=False,
         instead="Finish, Answer")] = None
     message: Template | None = None
@@ -243,7 +244,7 @@ class Step(Noun):
         run="save", needs=_GIVING, holds=False,
         instead="Save, Store, Output, Result")] = None
     if_empty: Annotated[Way | None, StepKey(
-        "If empty", "way", "The action on an empty result.", "empty",
+        "If empty", "way", "The action if the result is empty.", "empty",
         run="branch", reads="after", needs=_GIVING,
         instead="If None, If Not Found")] = None
     check: Annotated[Expression | None, StepKey(
@@ -257,11 +258,11 @@ class Step(Noun):
         instead="Catch, Retry")] = None
     undo: Annotated[Use | None, StepKey(
         "Undo", "call",
-        "The tool that undoes the step if the skill stops later, with its arguments below.",
+        "The tool that undoes the step if the skill stops later. Write its arguments below it.",
         "undo", needs=("Use",),
         instead="Rollback, Compensate, Revert")] = None
     timeout_s: Annotated[float | None, StepKey(
-        "Timeout", "duration", "The longest time for Use or Ask.", "within",
+        "Timeout", "duration", "The longest time that Use or Ask may take.", "within",
         needs=("Use", "Ask"),
         instead="Deadline")] = None
     # fmt: on
@@ -343,19 +344,19 @@ class SkillSpec(FileSpec):
         aliases=("Requires Skills",))] = ()
     context: Annotated[dict[str, str], Row(
         "suppliers",
-        "The input that supplies each fact about the caller: `patient from patientId`.",
+        "The input that supplies a fact about the caller, such as `patient from patientId`.",
         restricts=True, compared="unlike")] = Field(default_factory=dict)
     """The input that supplies each fact about the caller: `{"patient": "patientId"}`."""
     schedule: Annotated[str | None, Row(
         "schedule",
-        "When the skill runs by itself: a cron expression, `0 7 * * 1-5 in Europe/Paris`, or "
-        "`every 15m`. Without a zone, the time is UTC.", aliases=("Cron", "Runs Every"))] = None
+        "The times at which the skill runs by itself. Write a cron expression, such as `0 7 * * 1-5 "
+        "in Europe/Paris`, or `every 15m`. Without a zone, the time is UTC.", aliases=("Cron", "Runs Every"))] = None
     """When it runs by itself: a cron expression, with a zone if not in UTC, or `every 900s`."""
     schedule_inputs: Annotated[dict[str, str], Row(
-        "inputs", "The inputs of scheduled runs, as nested bullets `- input: value`.",
+        "inputs", "The inputs of scheduled runs. Write nested bullets `- input: value`.",
         aliases=("Scheduled Inputs",))] = Field(default_factory=dict)
     """The text of each input of these runs."""
-    durable: Annotated[bool, Row("boolean", "Whether a run survives its process.", "yes",
+    durable: Annotated[bool, Row("boolean", "Whether a run survives the end of its process.", "yes",
                                   compared="demand")] = True
     model_invocation: Annotated[bool, Row(
         "boolean", "Whether a model may start the skill. With `no`, only people and programs "
@@ -366,12 +367,13 @@ class SkillSpec(FileSpec):
         "yes", restricts=True, compared="claim")] = True
     allowed_tools: Annotated[tuple[str, ...], Row(
         "patterns",
-        "The only tools of Toolmd or of another program that the skill may use: `Read, "
-        "Bash(git:*)`.",
+        "The only tools that the skill may use, such as `Read, Bash(git:*)`. They may be tools of "
+        "Toolmd or of another program.",
         restricts=True, compared="choices", aliases=("Tools Allowed",))] = ()
     """Patterns of the only tools that it may use, such as `Bash(git:*)`; empty: no such limit."""
     disallowed_tools: Annotated[tuple[str, ...], Row(
-        "patterns", "The tools of Toolmd or of another program that the skill must not use.",
+        "patterns", "The tools that the skill must not use. They may be tools of Toolmd or of another "
+        "program.",
         restricts=True, compared="needs", aliases=("Tools Disallowed", "Forbidden Tools"))] = ()
     """Patterns of the tools that it must not use."""
     # fmt: on

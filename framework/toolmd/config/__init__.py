@@ -13,7 +13,8 @@ OWN_FILE = "toolmd.toml"
 PROJECT_FILE = "pyproject.toml"
 PREFIX = "TOOLMD_"
 LOAD_PLUGINS = "TOOLMD_LOAD_PLUGINS"
-"""The plugins to load, with commas. If empty, no plugin loads. It overrides `plugins`."""
+"""The plugins to load, separated by commas. If it is empty, no plugin loads. It overrides the
+setting `plugins`."""
 
 
 def load_settings(

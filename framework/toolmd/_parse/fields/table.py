@@ -91,15 +91,15 @@ def _with(rows: tuple[Row, ...], after: str, one: Row) -> tuple[Row, ...]:
 
 # fmt: off
 _PATIENT = Row(
-    "boolean", "`yes` is read as `Requires Context: patient`.", "no", "Requires Patient Context",
+    "boolean", "`yes` means the same as `Requires Context: patient`.", "no", "Requires Patient Context",
     "requires_patient_context", restricts=True,
     aliases=("Patient Context", "Requires Patient", "Patient Context Required",
              "Require Patient Context", "Needs Patient Context"))
 _PATIENT_FROM = Row(
-    "word", "`patientId` is read as `Context: patient from patientId`.", "", "Patient From",
+    "word", "`patientId` means the same as `Context: patient from patientId`.", "", "Patient From",
     "patient_from", restricts=True)
 _DISABLE = Row(
-    "boolean", "`yes` is read as `Model Invocation: no`.", "no", "Disable Model Invocation",
+    "boolean", "`yes` means the same as `Model Invocation: no`.", "no", "Disable Model Invocation",
     "disable_model_invocation", restricts=True)
 TOOL_METADATA = SectionTable(
     "Metadata", "The tool's name and its requirements on the caller.", ("Meta", "Info"),
@@ -119,10 +119,11 @@ SAFETY = SectionTable(
     "Safety", "The conditions that each call must meet, through every interface.",
     restricts=True, fields=rows_of(Safety))
 APPROVAL = SectionTable(
-    "Approval", "Another person must approve a call. Write several in `### title` groups.",
+    "Approval", "The approval of a call by another person. Write each of several approvals below its own "
+    "`### title`.",
     ("Approvals", "Four Eyes"), restricts=True, fields=rows_of(Approval), children="approvals")
 _MAX_CALLS = Row(
-    "count", "`3` is read as `Quota: 3 calls per conversation ever`.", "", "Max Calls", "max_calls",
+    "count", "`3` means the same as `Quota: 3 calls per conversation ever`.", "", "Max Calls", "max_calls",
     restricts=True,
     aliases=("Maximum Calls", "Max Call", "Max Number Of Calls", "Max Calls Per Conversation"))
 LIMITS = SectionTable(
@@ -143,36 +144,37 @@ TOOL = (
         ("Return", "Output", "Outputs", "Response", "Return Value", "Return Values",
          "Output Schema"), needed=True, fields=RETURN_FIELDS, children="properties"),
     SectionTable(
-        "Rules", "Conditions over the arguments: `` - `a < b`: The message if it is false. ``",
+        "Rules", "Conditions that the arguments must meet: `` - `a < b`: The message if it is false. ``",
         ("Rule", "Validation Rules"), restricts=True, fields=(Row(
-            "given", "The result of a Read Only tool, which the conditions read by its name: "
-            "`order from get_order`, with the arguments of that tool as bullets below it.", "",
+            "given", "The result of a Read Only tool, and the name by which the conditions read it: "
+            "`order from get_order`. Write the tool's arguments as bullets below it.", "",
             "Given", "given", restricts=True),)),
     SAFETY,
     APPROVAL,
     LIMITS,
     SectionTable(
-        "Errors", "The code and message of an exception: `` - `KeyError`: no_order: No order. ``",
+        "Errors", "The code and message of the failure for an exception of the function: "
+        "`` - `KeyError`: no_order: No order. ``",
         children="errors"),
     SectionTable(
-        "Examples", "Write `### title` for each example, then its arguments and result as JSON.",
+        "Examples", "Write `### title` for each example. Below it, write its arguments and result as JSON.",
         ("Example",), children="examples"),
 )
 SKILL = (
     SKILL_METADATA,
     _WHEN_TO_USE,
     SectionTable(
-        "Workflow", "Text for people, and the numbered steps.", ("Steps", "Workflow Steps"),
+        "Workflow", "A text for people, and the numbered steps.", ("Steps", "Workflow Steps"),
         needed=True, children="steps"),
     SectionTable(
         "Input Schema", "Write `### name` for each input.",
         ("Inputs", "Input", "Parameters", "Params", "Arguments", "Args"), needed=True,
         fields=PARAMETER.fields, children="parameters"),
     SectionTable(
-        "Output Schema", "The SkillResult, with a description of each part.",
+        "Output Schema", "A description of each part of the SkillResult.",
         ("Output", "Outputs", "Returns", "Return", "Response"), needed=True,
         fields=tuple(Row("text", says, "", name, name.lower()) for name, says in (
-            ("Type", "`object`, the SkillResult."),
+            ("Type", "Always `object`, which is the SkillResult."),
             ("Success", "The meaning of success."),
             ("Message", "The content of the message."),
             ("Data", "The content of the data."),

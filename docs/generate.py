@@ -34,7 +34,9 @@ FIELDS = """# Fields
 
 This page lists each field of a definition. Write a field as `- **Name**: value`. The mark
 *restricts* shows that a field limits which calls may run. If Toolmd can't read the value of such a
-field, the tool does not load. Toolmd also accepts other forms of a name, such as `Max` for Maximum.
+field, the tool does not load. If a row begins with "Whether" and names no default, the default is
+`no`. Toolmd also accepts the other headings of a section, and other forms of a name, such as `Max`
+for Maximum.
 """
 EXPRESSIONS = f"""# Expressions
 
@@ -65,7 +67,7 @@ slots.filter(s, s.free).sortBy(s, s.time).first()
   evaluation may take {functions.MAX_STEPS:,} steps of loops, and create or read
   {functions.MAX_BYTES >> 20} MiB. An expression beyond a limit has no value.
 
-No other function of CEL is part of the language. In the tables, `T` and `B` are any type, `number`
+In the tables, `T` and `B` are any type, `number`
 is an integer or a double, and `x` is a name that you choose for each item. If a function returns
 `number`, its result of integers is an integer. `*` marks an argument that may be repeated. `as`
 names a function with the same types.
@@ -111,10 +113,10 @@ def fields_page() -> str:
             if repr(section) in seen:
                 parts.append(f"### {kind.capitalize()}: {section.name}\n\nThis section is the same as for a tool.\n")
                 continue
-            needed = " This section is required." if section.needed else ""
+            needed = " Required." if section.needed else ""
             parts.append(f"### {kind.capitalize()}: {section.name}\n\n{section.says}{needed}\n")
             if section.aliases:
-                parts.append(f"Toolmd also accepts these headings: {', '.join(section.aliases)}.\n")
+                parts.append(f"Other headings: {', '.join(section.aliases)}.\n")
             if section.children == "parameters":
                 parts.append(
                     "Below each `###`, write the [fields of a parameter](#fields-of-a-parameter).\n"
@@ -141,7 +143,7 @@ def _field_table(rows: Iterable[Row]) -> str:
     def row(field: Row) -> tuple[str, ...]:
         choices = f" Write {_either(f'`{c}`' for c in field.choices)}." if field.choices else ""
         fits = f" Only for the type {_either(field.fits)}." if field.fits else ""
-        default = f" Default: {field.default}." if field.default else ""
+        default = f" Default: {field.default}." if field.default not in {"", "no"} else ""
         mark = " *restricts*" if field.restricts else ""
         return f"**{field.name}**", f"{field.says}{choices}{fits}{default}{mark}"
 

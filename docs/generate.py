@@ -58,8 +58,8 @@ slots.filter(s, s.free).sortBy(s, s.time).first()
   item. If the field may be absent, write `slot.?room`, which is an optional value.
 - **Numbers** may be integers or fractions: `price * 2` works for 20 and for 20.5. An integer of
   more than 64 bits is an error. A division by zero is an error, too.
-- **Values of unlike types** can't be compared: `1 == '1'` is an error, and an error in a rule denies
-  the call. Any value may be compared with `null`.
+- **Values of unlike types** can't be compared: `1 == '1'` is an error, and an error in a rule
+  denies the call. Any value may be compared with `null`.
 - **Optional values** come from `first()`, `last()` and `.?`. At the end of an expression, an
   optional value becomes the value or `null`.
 - **Times** in a result become ISO 8601 text, and durations become text such as `90s`.
@@ -86,10 +86,10 @@ variable, write a table as JSON, and a list as JSON or as words with commas. The
 overrides the environment, and the environment overrides the file.
 """
 VARIABLES = {
-    "TOOLMD_TOKEN": "The token that HTTP clients send. It has at least 16 characters. If unset, each start "
-    "creates a token.",
+    "TOOLMD_TOKEN": "The token that HTTP clients send. It has at least 16 characters. If unset, "
+    "each start creates a token.",
     "TOOLMD_USER": "The user who calls, in the values of a table `[servers.NAME]`.",
-    "TOOLMD_DEBUG": "If set, a command that crashes prints the whole traceback instead of one line.",
+    "TOOLMD_DEBUG": "If set, a command that crashes prints the traceback instead of one line.",
     "OPENROUTER_API_KEY": "The key for OpenRouter. If OPENAI_API_KEY is unset, servers on this "
     "machine get it, too.",
     "OPENAI_API_KEY": "The key for every other endpoint.",
@@ -111,7 +111,8 @@ def fields_page() -> str:
         parts.append(f"## {kind.capitalize()} files: `{{name}}.{kind}.md`\n")
         for section in sections:
             if repr(section) in seen:
-                parts.append(f"### {kind.capitalize()}: {section.name}\n\nThis section is the same as for a tool.\n")
+                head = f"### {kind.capitalize()}: {section.name}"
+                parts.append(f"{head}\n\nThis section is the same as for a tool.\n")
                 continue
             needed = " Required." if section.needed else ""
             parts.append(f"### {kind.capitalize()}: {section.name}\n\n{section.says}{needed}\n")
@@ -122,7 +123,9 @@ def fields_page() -> str:
                     "Below each `###`, write the [fields of a parameter](#fields-of-a-parameter).\n"
                 )
             elif section.children == "steps":
-                parts.append("Below each step, write the [keys of a step](#keys-of-a-step) as bullets.\n")
+                parts.append(
+                    "Below each step, write the [keys of a step](#keys-of-a-step) as bullets.\n"
+                )
             elif section.fields == RETURN_FIELDS:
                 parts.append(
                     "Write the [fields of a parameter](#fields-of-a-parameter), except Required, "

@@ -62,7 +62,8 @@ class Approval:
         "line", "The question that the approver must answer. Each `{expression}` in it becomes a "
         "value. All arguments appear below the question.")] = ""
     expires_s: Annotated[float, Row(
-        "term", "How long the call waits, at most 30 days. After that time, the call is denied.", "1 day",
+        "term", "How long the call waits, at most 30 days. After that time, the call is denied.",
+        "1 day",
         name="Expires", restricts=True, aliases=("Expires After", "Expires In"))] = DAY_S
     escalate: Annotated[tuple[Escalation, ...], Row(
         "escalations", "More roles that may approve if nobody has decided for some time, such as "

@@ -80,11 +80,13 @@ class Safety:
             "Confirmation", "Confirmation Required", "Require Confirmation",
             "Needs Confirmation", "Confirm"))] = None
     confirm_when: Annotated[str | None, Row(
-        "expression", "An expression over the arguments. If it is true, a person must agree to the call.",
+        "expression", "An expression over the arguments. If it is true, a person must agree to "
+        "the call.",
         restricts=True, compared="condition", aliases=(
             "Confirmation When", "Requires Confirmation When", "Require Confirmation When"))] = None
     sensitivity: Annotated[Literal["low", "medium", "high", "critical"] | None, Row(
-        "choice", "How much harm a call can do. With `critical`, a person must agree to each call.", restricts=True,
+        "choice", "How much harm a call can do. With `critical`, a person must agree to each "
+        "call.", restricts=True,
         compared=(None, "low", "medium", "high", "critical"),
         aliases=("Sensitivity Level",))] = None
     explicit_intent: Annotated[bool | None, Row(
@@ -95,7 +97,8 @@ class Safety:
     intent_keywords: Annotated[tuple[str, ...], Row(
         "keywords",
         "The words that show the intent. English words also match with their endings. Name the "
-        "words of another language in a bullet, such as `- de: erinnere, Erinnerung`.", restricts=True,
+        "words of another language in a bullet, such as `- de: erinnere, Erinnerung`.",
+        restricts=True,
         compared="words", aliases=("Intent Keyword", "Explicit Intent Keywords"))] = ()
     text: Annotated[str | None, Row(
         "line", "The question that the caller must answer. Each `{expression}` in it becomes a "
@@ -138,7 +141,8 @@ class Limits:
     """The limits of a call; durations in seconds, sizes in bytes."""
 
     timeout_s: Annotated[float | None, Row(
-        "duration", "The longest time that a call may run, such as `10s` or `500ms`.", name="Timeout",
+        "duration", "The longest time that a call may run, such as `10s` or `500ms`.",
+        name="Timeout",
         restricts=True, compared="most", aliases=("Time Out", "Call Timeout"))] = None
     retries: Annotated[int | None, Row(
         "whole", "How often Toolmd retries a failed call if the tool is Read Only or Idempotent.",
@@ -147,7 +151,8 @@ class Limits:
         "duration", "The wait before the first retry. Each further wait is twice as long.", "500ms",
         name="Backoff", compared="least", aliases=("Back Off",))] = None
     rate: Annotated[Rate | None, Row(
-        "rate", "The most calls that may start in a period, such as `3/s` or `100/min`.", restricts=True,
+        "rate", "The most calls that may start in a period, such as `3/s` or `100/min`.",
+        restricts=True,
         compared="rate", aliases=("Rate Limit", "Max Rate", "Rate Limits"),
         stems=("Calls", "Max Calls", "Requests", "Max Requests"))] = None
     max_rows: Annotated[int | None, Row(
@@ -157,7 +162,8 @@ class Limits:
         "size", "The most bytes of a result that a model reads.", restricts=True,
         compared="most", aliases=("Maximum Bytes", "Max Byte"), stems=("Max", "Maximum"))] = None
     max_batch: Annotated[Batch | None, Row(
-        "batch", "The array to split, and the most items of each part: `texts by 256`.", restricts=True, compared="batch")] = None
+        "batch", "The array to split, and the most items of each part: `texts by 256`.",
+        restricts=True, compared="batch")] = None
     quotas: Annotated[tuple[Quota, ...], Row(
         "quotas", "The most calls, or the highest sum of a parameter, for each user, conversation, "
         "project, fact or expression. Examples are `3 calls per user per day`, `500 of amount per "
@@ -165,13 +171,15 @@ class Limits:
         compared="quotas", aliases=("Quotas",))] = ()
     allowed_hours: Annotated[str | None, Row(
         "hours", "The hours in which the tool may be called: `Mon-Fri 08:00-18:00, Sat "
-        "09:00-13:00`. They are in the project's time zone, unless a zone follows the hours.", restricts=True,
+        "09:00-13:00`. They are in the project's time zone, unless a zone follows the hours.",
+        restricts=True,
         compared="hours", aliases=("Opening Hours", "Hours"))] = None
     max_concurrent: Annotated[int | None, Row(
         "count", "The most calls that run at the same time. Further calls wait.",
         restricts=True, compared="most")] = None
     allowed_domains: Annotated[tuple[str, ...], Row(
-        "hosts", "The hosts that the tool may contact. `*.suffix` allows all hosts below a name.", restricts=True,
+        "hosts", "The hosts that the tool may contact. `*.suffix` allows all hosts below a "
+        "name.", restricts=True,
         compared="domains", aliases=("Allowed Domain",))] = ()
 # fmt: on
 
@@ -201,7 +209,8 @@ class ToolCallSpec(CallSpec):
         aliases=("Auth", "Auth Required", "Require Auth", "Authentication",
                  "Authentication Required", "Requires Authentication"))] = False
     requires_context: Annotated[tuple[str, ...], Row(
-        "context", "The facts about the caller that the host must supply, such as `patient, tenant`.",
+        "context", "The facts about the caller that the host must supply, such as `patient, "
+        "tenant`.",
         restricts=True, compared="needs",
         aliases=("Require Context", "Context Required", "Required Context", "Needs Context",
                  "Context"))] = ()
@@ -220,8 +229,8 @@ class ToolCallSpec(CallSpec):
         "boolean", "Whether the tool changes nothing, so that a failed call may be retried.", "no",
         compared="claim")] = False
     idempotent: Annotated[Literal["yes", "no", "keyed"], Row(
-        "choice", "Whether a repeated call changes nothing more. With `keyed`, this is true only for calls "
-        "with the same idempotency key.",
+        "choice", "Whether a repeated call changes nothing more. With `keyed`, this is true only "
+        "for calls with the same idempotency key.",
         "no", compared=("yes", "keyed", "no"))] = "no"
     unknown_parameters: Annotated[Literal["reject", "ignore"], Row(
         "choice", "The action if a call has an unknown argument.",

@@ -31,7 +31,8 @@ class Schema:
 
     # fmt: off
     types: Annotated[tuple[JsonType, ...], Row(
-        "type", "The type of the value, in the words of JSON Schema, Python or TypeScript.", name="Type",
+        "type", "The type of the value, in the words of JSON Schema, Python or TypeScript.",
+        name="Type",
         compared="types")] = ()
     """The allowed types; empty allows any."""
     description: Annotated[str, Row(
@@ -67,7 +68,7 @@ class Schema:
     one_of: Annotated["tuple[Parameter, ...] | None", Row(
         "shapes",
         "The possible shapes of an object. Write a nested bullet for each shape. The object must "
-        "fit exactly one. Plain values mean the same as Enum.")] = None
+        "fit exactly one shape. With plain values, One Of means the same as Enum.")] = None
     """The closed objects, by name, of which an object must be exactly one."""
     discriminator: Annotated[str | None, Row(
         "word", "The required field that tells the shapes of One Of apart.", word="discriminator",
@@ -90,8 +91,8 @@ class Schema:
         fits=TEXT, compared="unlike", phrase="pattern {}", sentence="Must match {}.",
         aliases=("Regex", "Regexp", "Regular Expression"))] = None
     format: Annotated[str | None, Row(
-        "format", "The format of the text. Toolmd checks `date`, `time`, `date-time`, `email`, `uri` and "
-        "`uuid`. Any other format is only a note.",
+        "format", "The format of the text. Toolmd checks `date`, `time`, `date-time`, `email`, "
+        "`uri` and `uuid`. Any other format is only a note.",
         word="format", fits=TEXT, compared="unlike", phrase="format {}",
         sentence="Format: {}.")] = None
     min_items: Annotated[int | None, Row(
@@ -110,14 +111,16 @@ class Schema:
     has_example: bool = False
     """Whether an example is set: `null` may be an example."""
     example: Annotated[Any, Row(
-        "literal", "A sample value for readers.", word="examples", aliases=("Examples", "E.g."))] = None
+        "literal", "A sample value for readers.", word="examples", aliases=("Examples", "E.g."),
+        )] = None
     sensitive: Annotated[bool, Row(
         "boolean", "Whether logs, traces and records hide the value.", "no", word="x-sensitive",
         compared="demand", phrase="hidden in records",
         aliases=("Is Sensitive", "Sensitive Value", "Contains Sensitive Data"),
         restricts=True)] = False
     verbatim: Annotated[bool, Row(
-        "boolean", "Whether the user's own messages must contain the value.", "no", word="x-verbatim",
+        "boolean", "Whether the user's own messages must contain the value.", "no",
+        word="x-verbatim",
         compared="demand", phrase="in the user's own words",
         sentence="Must be the user's own words.", restricts=True)] = False
     accepts_handle: Annotated[bool, Row(

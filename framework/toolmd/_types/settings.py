@@ -132,7 +132,8 @@ class ServeSettings(NamedTuple):
     idle_timeout: Count = 75
     """The time that a connection stays open between two requests."""
     drain_timeout: Seconds = 30.0
-    """The time that calls and runs have to end after a signal. It also applies to `toolmd worker`."""
+    """The time that calls and runs have to end after a signal. It also applies to
+    `toolmd worker`."""
     require_accepted: bool = False
     """If true, an edit that waits for acceptance keeps `serve` from starting, and `/ready` returns
     503."""
@@ -227,9 +228,9 @@ class CheckSettings(NamedTuple):
     """The table `[check]`: what `toolmd check` reports."""
 
     ignore: Annotated[tuple[str, ...], "codes"] = ()
-    """The warnings and hints to leave out. Write a code, such as `array-without-items`, or a code and
-    the name of a tool or skill, such as `array-without-items:search`. Errors and weaker policies are
-    always reported."""
+    """The warnings and hints to leave out. Write a code, such as `array-without-items`, or a code
+    and the name of a tool or skill, such as `array-without-items:search`. Errors and weaker
+    policies are always reported."""
 
 
 class ConfirmationSettings(NamedTuple):

@@ -179,7 +179,8 @@ class Step(Noun):
             "for each", run="each", reads="outside", needs=("Use", "Choose"), holds=False,
             instead="Loop, Repeat"),
         StepKey(
-            "At Once", "count", "The number of items of For each that run at the same time. Default: 1.",
+            "At Once", "count", "The number of items of For each that run at the same time. "
+            "Default: 1.",
             "at once", needs=("For each",), part="at_once",
             instead="Parallel, Concurrency"),
     ] = None
@@ -204,7 +205,8 @@ class Step(Noun):
         "expires", needs=("Ask",), instead="Expires After, Expires In")] = None
     escalate: Annotated[tuple[Escalation, ...] | None, StepKey(
         "Escalate", "escalations",
-        "More roles that may answer after some time: `after 4 hours to head_of_support`.", "escalates",
+        "More roles that may answer after some time: `after 4 hours to head_of_support`.",
+        "escalates",
         needs=("By",), instead="Escalation")] = None
     if_no: Annotated[Way | None, StepKey(
         "If no", "way", "The action if the person says no.", "no",
@@ -218,7 +220,8 @@ class Step(Noun):
             run="use", acts=True, each=True, holds=False,
             instead="Call, Run, Tool, Skill"),
         StepKey(
-            "With", "arguments", "The arguments of the call. Write nested bullets `- argument: value`.", "",
+            "With", "arguments", "The arguments of the call. Write nested bullets `- argument: "
+            "value`.", "",
             needs=("Use",), holds=False, part="arguments",
             instead="Arguments, Parameters, Inputs"),
     ] = None
@@ -349,8 +352,9 @@ class SkillSpec(FileSpec):
     """The input that supplies each fact about the caller: `{"patient": "patientId"}`."""
     schedule: Annotated[str | None, Row(
         "schedule",
-        "The times at which the skill runs by itself. Write a cron expression, such as `0 7 * * 1-5 "
-        "in Europe/Paris`, or `every 15m`. Without a zone, the time is UTC.", aliases=("Cron", "Runs Every"))] = None
+        "The times at which the skill runs by itself. Write a cron expression, such as `0 7 * * "
+        "1-5 in Europe/Paris`, or `every 15m`. Without a zone, the time is UTC.", aliases=("Cron",
+        "Runs Every"))] = None
     """When it runs by itself: a cron expression, with a zone if not in UTC, or `every 900s`."""
     schedule_inputs: Annotated[dict[str, str], Row(
         "inputs", "The inputs of scheduled runs. Write nested bullets `- input: value`.",
@@ -372,8 +376,8 @@ class SkillSpec(FileSpec):
         restricts=True, compared="choices", aliases=("Tools Allowed",))] = ()
     """Patterns of the only tools that it may use, such as `Bash(git:*)`; empty: no such limit."""
     disallowed_tools: Annotated[tuple[str, ...], Row(
-        "patterns", "The tools that the skill must not use. They may be tools of Toolmd or of another "
-        "program.",
+        "patterns", "The tools that the skill must not use. They may be tools of Toolmd or of "
+        "another program.",
         restricts=True, compared="needs", aliases=("Tools Disallowed", "Forbidden Tools"))] = ()
     """Patterns of the tools that it must not use."""
     # fmt: on

@@ -33,10 +33,17 @@ class FileSpec(Noun, CallSpec):
     """The paragraphs behind the description."""
     when_to_use: str = ""
     """The text of the section of that name, for the model."""
-    version: Annotated[str, Row("line", "The version. It is kept as text: `1.10` stays `1.10`.", "1.0.0")]
+    version: Annotated[
+        str, Row("line", "The version. It is kept as text: `1.10` stays `1.10`.", "1.0.0")
+    ]
     category: Annotated[str, Row("line", "A word that groups the file with others.", "general")]
     tags: Annotated[
-        tuple[str, ...], Row("list", "Words by which people can find the file.", aliases=("Tag", "Labels", "Keywords"))
+        tuple[str, ...],
+        Row(
+            "list",
+            "Words by which people can find the file.",
+            aliases=("Tag", "Labels", "Keywords"),
+        ),
     ] = ()
     sections: dict[str, str] = Field(default_factory=dict)
     """Prose that belongs to no field, by the title of its section."""

@@ -91,7 +91,8 @@ def _with(rows: tuple[Row, ...], after: str, one: Row) -> tuple[Row, ...]:
 
 # fmt: off
 _PATIENT = Row(
-    "boolean", "`yes` means the same as `Requires Context: patient`.", "no", "Requires Patient Context",
+    "boolean", "`yes` means the same as `Requires Context: patient`.", "no",
+    "Requires Patient Context",
     "requires_patient_context", restricts=True,
     aliases=("Patient Context", "Requires Patient", "Patient Context Required",
              "Require Patient Context", "Needs Patient Context"))
@@ -119,11 +120,12 @@ SAFETY = SectionTable(
     "Safety", "The conditions that each call must meet, through every interface.",
     restricts=True, fields=rows_of(Safety))
 APPROVAL = SectionTable(
-    "Approval", "The approval of a call by another person. Write each of several approvals below its own "
-    "`### title`.",
+    "Approval", "The approval of a call by another person. Write each of several approvals below "
+    "its own `### title`.",
     ("Approvals", "Four Eyes"), restricts=True, fields=rows_of(Approval), children="approvals")
 _MAX_CALLS = Row(
-    "count", "`3` means the same as `Quota: 3 calls per conversation ever`.", "", "Max Calls", "max_calls",
+    "count", "`3` means the same as `Quota: 3 calls per conversation ever`.", "", "Max Calls",
+    "max_calls",
     restricts=True,
     aliases=("Maximum Calls", "Max Call", "Max Number Of Calls", "Max Calls Per Conversation"))
 LIMITS = SectionTable(
@@ -144,10 +146,11 @@ TOOL = (
         ("Return", "Output", "Outputs", "Response", "Return Value", "Return Values",
          "Output Schema"), needed=True, fields=RETURN_FIELDS, children="properties"),
     SectionTable(
-        "Rules", "Conditions that the arguments must meet: `` - `a < b`: The message if it is false. ``",
+        "Rules", "Conditions that the arguments must meet: `` - `a < b`: The message if it is "
+        "false. ``",
         ("Rule", "Validation Rules"), restricts=True, fields=(Row(
-            "given", "The result of a Read Only tool, and the name by which the conditions read it: "
-            "`order from get_order`. Write the tool's arguments as bullets below it.", "",
+            "given", "The result of a Read Only tool, and the name by which the conditions read "
+            "it: `order from get_order`. Write the tool's arguments as bullets below it.", "",
             "Given", "given", restricts=True),)),
     SAFETY,
     APPROVAL,
@@ -157,7 +160,8 @@ TOOL = (
         "`` - `KeyError`: no_order: No order. ``",
         children="errors"),
     SectionTable(
-        "Examples", "Write `### title` for each example. Below it, write its arguments and result as JSON.",
+        "Examples", "Write `### title` for each example. Below it, write its arguments and result "
+        "as JSON.",
         ("Example",), children="examples"),
 )
 SKILL = (

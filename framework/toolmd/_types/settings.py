@@ -64,7 +64,7 @@ class ChatSettings(NamedTuple):
     model: str | None = None
     """The name of the model at the endpoint."""
     base_url: Annotated[str | None, "web"] = None
-    """The URL of an OpenAI-compatible API. If unset, it is OpenRouter."""
+    """The URL of an OpenAI-compatible API. If unset, Toolmd uses OpenRouter."""
 
 
 class AuditSettings(NamedTuple):

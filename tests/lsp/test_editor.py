@@ -170,7 +170,7 @@ def test_a_hover_explains_fields_sections_and_tools(editor: Editor) -> None:
     told = hover(editor, CARE, SKILL, "**Use**: water")
     assert told.startswith("**water_plant**(plant: string)")
     assert "Water one plant." in told
-    assert hover(editor, CARE, SKILL, "   - **Us").startswith("**Use**: Calls this tool")
+    assert hover(editor, CARE, SKILL, "   - **Us").startswith("**Use**: The tool or skill")
 
 
 def test_a_tools_name_leads_to_its_file(editor: Editor) -> None:

@@ -136,7 +136,7 @@ class Host:
         decision: Decision,
         *,
         question: str | None = None,
-        who: Approver | None = None,
+        who: Approver | Mapping[str, Any] | None = None,
         on_event: EventListener | None = None,
     ) -> Result:
         """Carry out a decision on the question of a call, and return what the model reads.
@@ -146,7 +146,7 @@ class Host:
             decision: The decision.
             question: The id of the question that the person saw. Without it, only the sole
                 question that this call ever had may be decided.
-            who: The person who decides; by default the caller.
+            who: The person who decides, or a mapping of the fields; by default the caller.
             on_event: Receives the progress of the call.
 
         Returns:
@@ -164,7 +164,7 @@ class Host:
             return await self._ended(call, one)
         if "/" not in one.id and not _is_about(call, one):
             return _denied(call, "confirmation_not_found", OTHER_CALL)
-        who = who or Approver.of(call.caller)
+        who = Approver(**who) if isinstance(who, Mapping) else who or Approver.of(call.caller)
         confirmations, results = self.workspace.confirmations, self.workspace.results
         result = await self._hide(await decide_for_model(
             confirmations, results, one, decision, who, on_event

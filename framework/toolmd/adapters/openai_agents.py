@@ -203,9 +203,7 @@ class _Calls:
         if result is None:
             is_approved = ctx.is_tool_approved(name, call.id) is True
             if is_approved and await self._host.questions(call):
-                who: Any = None if self._decider is None else self._decider(ctx.context)
-                if isinstance(who, Mapping):
-                    who = Approver(**who)
+                who = None if self._decider is None else self._decider(ctx.context)
                 result = await self._host.decide(call, Decision.approve(), who=who)
             else:
                 result = await self._host.begin(call)

@@ -239,8 +239,8 @@ TRUE: list[tuple[str, Callable[..., Callable[[dict[str, Any]], bool]]]] = [
     (r".*read as any value|.*any value from (?:here|there) on", lambda: is_open),
     (r".*(?:read as |: )any object", lambda: lambda one: not {"properties", "required"} & set(one)),
     (r"no type in the source: (.+), from its other words", lambda kinds: lambda one: (
-        set(kinds.split(" or ")) <= set([one["type"]] if isinstance(one["type"], str)
-                                        else one["type"]))),
+        set(kinds.split(" or ")) <= set([one["type"]] if isinstance(one.get("type"), str)
+                                        else one.get("type", ())))),
     (r"other fields are allowed there, and not here: (?:.+)",
      lambda: lambda one: one.get("additionalProperties") is False),
     (r"the enum's (.+) is outside its own schema: left out", lambda values: lambda one: (

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -46,9 +46,9 @@ class Far:
             self.port = free.getsockname()[1]
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> None:
-        """Start it and wait until it listens."""
-        command = [sys.executable, "-c", textwrap.dedent(PROGRAM), str(self.port)]
+    def start(self, command: Sequence[str] = ()) -> None:
+        """Start it, or what `command` starts at its port, and wait until it listens."""
+        command = command or [sys.executable, "-c", textwrap.dedent(PROGRAM), str(self.port)]
         self.process = warm_python.Popen(command, stderr=subprocess.DEVNULL)
         until = time.monotonic() + 60
         while time.monotonic() < until:

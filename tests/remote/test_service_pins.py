@@ -50,6 +50,24 @@ def test_a_changed_document_suspends_its_operation_until_it_is_accepted(
     assert len(service.received) == 2
 
 
+def test_a_process_that_serves_denies_what_another_process_found_changed(
+    project: Path, service: EchoService
+) -> None:
+    outcomes = []
+    with Workspace.open(project) as workspace:
+        for more in ("", "\n      deprecated: true", None):
+            if more is not None:
+                document = project / "pets.yaml"
+                document.write_text(document.read_text().replace("getPet", f"getPet{more}", 1))
+            words = ("--accept",) if more is None else ()
+            run_command(project, "servers", "pet_store", *words)
+            result = workspace.call_sync("get_pet", {"petId": 7})
+            outcomes.append((result.outcome, sorted(workspace.suspended_tools())))
+
+    assert outcomes == [("ok", []), ("denied", ["get_pet"]), ("ok", [])]
+    assert len(service.received) == 2
+
+
 def test_an_import_that_leaves_out_an_operation_does_not_accept_its_change(project: Path) -> None:
     document = project / "pets.yaml"
     document.write_text(document.read_text().replace("getPet", "getPet\n      deprecated: true", 1))

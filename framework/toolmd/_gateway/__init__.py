@@ -28,6 +28,12 @@ class NotListedError(NotStartedError):
     problem = "does not list its tools"
 
 
+class OldSessionError(NotStartedError):
+    """The session lists another definition than the accepted one; nothing was sent."""
+
+    problem = "changed after other calls in progress began"
+
+
 class UnsentCallError(ToolError):
     """The call can't be sent as it is."""
 

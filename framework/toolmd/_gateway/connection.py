@@ -3,13 +3,16 @@
 import asyncio
 import json
 import logging
+import math
 import os
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
+from weakref import WeakSet
 
 from toolmd._gateway import CLOSED, NotStartedError
 from toolmd._gateway.answers import KINDS, LEFT_OUT
@@ -147,14 +150,16 @@ _PAUSE_S = 1.0
 _log = logging.getLogger(__name__)
 
 
-class Listing(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Listing:
     """The tools of a server."""
 
     definitions: Mapping[str, str]
     """The canonical JSON of each tool by its name; a name that stands twice is left out."""
     raw: tuple[Mapping[str, Any], ...]
     """The tools as the server wrote them."""
-    since: float
+    noted: WeakSet[Any] = field(default_factory=WeakSet)
+    """The stores in which it is noted."""
 
     @classmethod
     def of(cls, raw: list[Any]) -> "Listing":
@@ -164,7 +169,7 @@ class Listing(NamedTuple):
         ]
         times = Counter(tool["name"] for tool in tools)
         whole = {tool["name"]: canonical(tool) for tool in tools if times[tool["name"]] == 1}
-        return cls(whole, tuple(tools), time.monotonic())
+        return cls(whole, tuple(tools))
 
 
 class ToolList:
@@ -179,6 +184,9 @@ class ToolList:
         self._seconds = seconds
         self._client: Any = None
         self._listing: Listing | None = None
+        """The list that was read last."""
+        self._since = -math.inf
+        """When it was read; a notice of the server makes it old."""
         self._notices = 0
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -200,24 +208,29 @@ class ToolList:
     @property
     def known(self) -> Listing | None:
         """The list that was read last, unless it is old or changed."""
-        listing = self._listing
-        return None if listing is None or time.monotonic() - listing.since > REFRESH_S else listing
+        return None if time.monotonic() - self._since > REFRESH_S else self._listing
 
     async def get(self) -> Listing:
-        """Return the server's tools; a list that is old or changed is read again."""
+        """Return the server's tools; a list that is old or changed is read again.
+
+        A list that says the same as the last one is the same object.
+        """
         async with self._lock:
-            listing = self.known
+            listing, last = self.known, self._listing
             if listing is None:
-                self._listing, notices = None, self._notices
+                notices = self._notices
                 async with asyncio.timeout(self._seconds):
                     listing = await self._read()
+                if last is not None and last.definitions == listing.definitions:
+                    listing = last
+                self._listing = listing
                 if notices == self._notices:
-                    self._listing = listing
+                    self._since = time.monotonic()
             return listing
 
     def _changed(self) -> None:
         self._notices += 1
-        self._listing = None
+        self._since = -math.inf
         if self._client is not None and (self._reading is None or self._reading.done()):
             self._reading = self._start(self._read_again())
 
@@ -229,7 +242,7 @@ class ToolList:
 
     async def _read_again(self) -> None:
         try:
-            while self._listing is None:
+            while self.known is None:
                 listing = await self.get()
                 if self.seen is not None:
                     await asyncio.to_thread(self.seen, listing)

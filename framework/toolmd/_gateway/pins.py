@@ -1,5 +1,6 @@
 """Compare what a server or a service has with what was accepted, and report the difference."""
 
+import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -100,6 +101,12 @@ def name_of(operation: Operation, tables: Mapping[str, ServiceSettings]) -> str:
 def key_of(operation: Operation) -> str:
     """Return the key of an operation in its document: `GET /pets/{id}`."""
     return f"{operation.method} {operation.path}"
+
+
+async def read_pins(store: Store, *names: tuple[str, str]) -> tuple[Pin | None, ...]:
+    """Return the pin of each place and name there, as the store has it now."""
+    known = store.pins.recent(*names)
+    return await asyncio.to_thread(store.pins.get, *names) if known is None else known
 
 
 def look(

@@ -42,7 +42,7 @@ class ProjectGateway:
         remotes = {name: one for name, text in named_by.items() if (one := read_remote_tool(text))}
         changed = self._mcp().changed(remotes.values()) if remotes else ()
         operations = {name: op for name, text in named_by.items() if (op := read_operation(text))}
-        found = {one for one in operations.values() if self._http().changes(one)}
+        found = self._http().changed(operations.values()) if operations else ()
         return [
             *(name for name, one in remotes.items() if one in changed),
             *(name for name, one in operations.items() if one in found),

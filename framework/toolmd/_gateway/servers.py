@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from toolmd._gateway import LostAnswerError, NotStartedError
-from toolmd._gateway.pins import look
+from toolmd._gateway.pins import look, read_pins
 from toolmd._store.records import Pin
 from toolmd._store.store import Store
 from toolmd._types.asked import Asked
@@ -58,7 +58,6 @@ class Servers:
         self._texts = {name: repr(table) for name, table in settings.servers.items()}
         self._folder = settings.root
         self._store = store
-        self._checked: dict[str, tuple[Listing | None, Mapping[str, Pin]]] = {}
         self._wanted: dict[str, set[str]] = {}
         begin_project(self._folder, store)
 
@@ -103,19 +102,17 @@ class Servers:
         return session, await session.resume(running, answer)
 
     async def accepted(self, remote: RemoteTool, listing: "Listing") -> str:
-        """Return the accepted definition of a tool that the server lists unchanged.
+        """Return the accepted definition of a tool.
 
-        Raises SuspendedToolError where it changed, or is not listed.
+        Raises SuspendedToolError where the server changed it, or does not list it. Another process
+        may have noticed the change.
         """
-        import asyncio
-
-        known, pins = self._checked.get(remote.server, (None, {}))
-        is_known = known is listing and remote.tool in pins
-        # A denied tool may have been accepted meanwhile, perhaps by another process.
-        if not is_known or pins[remote.tool].is_changed:
+        pin = None
+        if self._store in listing.noted:
+            (pin,) = await read_pins(self._store, (remote.server, remote.tool))
+        if pin is None:
             pins = await asyncio.to_thread(self.see, remote.server, listing)
-            self._checked[remote.server] = (listing, pins)
-        pin = pins.get(remote.tool)
+            pin = pins.get(remote.tool)
         if pin is None:
             message = f"The server {remote.server} has no tool {remote.tool}. Nothing was sent."
             raise SuspendedToolError(message)
@@ -127,8 +124,11 @@ class Servers:
         return pin.accepted
 
     def see(self, name: str, listing: "Listing") -> Mapping[str, "Pin"]:
-        """Note the tools that a server lists now, and return its pins; it blocks."""
-        return self._store.pins.see(name, listing.definitions, self._wanted.get(name, ()))
+        """Note the tools that a server lists, and return its pins; it blocks."""
+        is_new, wanted = self._store not in listing.noted, self._wanted.get(name, ())
+        pins = self._store.pins.see(name, listing.definitions, wanted, is_new=is_new)
+        listing.noted.add(self._store)
+        return pins
 
     def may_answer(self, asked: Asked) -> bool:
         """Return whether this process can answer a question: another one may have the session."""

@@ -1,11 +1,11 @@
 """The web services of a project: their tables, and their operations as they were accepted."""
 
+import asyncio
 import json
-import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from toolmd._gateway.pins import differences, key_of, look, name_of
+from toolmd._gateway.pins import differences, key_of, look, name_of, read_pins
 from toolmd._types.remote import Operation
 from toolmd._types.settings import ServiceSettings, Settings
 from toolmd.errors import SuspendedToolError
@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from toolmd._store.store import Store
 
 
-_REFRESH_S = 300.0
-"""How long the pins of a service are trusted: another process may look at its document."""
-_FRESH_S = 1.0
 _TABLES = "[services]"
 """Where the pins have the tables of all services; `[services.NAME]` has the operations of one."""
 
@@ -29,39 +26,50 @@ class Services:
         """Keep the settings, and the store of what was accepted."""
         self.tables: Mapping[str, ServiceSettings] = settings.services
         self._store = store
-        self._read: dict[str, tuple[float, tuple[Pin | None, Mapping[str, Pin]]]] = {}
+        self._texts = {name: _text(table) for name, table in settings.services.items()}
 
     async def check(self, operation: Operation) -> None:
         """Pin the table of an operation's service at its first call.
 
         Raises SuspendedToolError where the table or the published operation has changed since.
         """
-        import asyncio
-
         name = name_of(operation, self.tables)
-        table, known = self._known(name, _REFRESH_S)
-        if table is None or _is_changed(table, known, operation):
-            # It may be new, or accepted meanwhile, perhaps by another process.
-            table, known = await asyncio.to_thread(self._seen, name)
-        for what, pin in ((f"[services.{name}]", table), (str(operation), _of(known, operation))):
-            if pin is not None and pin.is_changed:
-                # The difference holds foreign text, so the operator reads it and no model.
-                message = f"{what} changed since it was accepted. Nothing was sent."
-                raise SuspendedToolError(f"{message} An operator must look: toolmd servers {name}")
+        table, own = await read_pins(self._store, (_TABLES, name), _pin_name(name, operation))
+        if table is None:
+            table = await asyncio.to_thread(self._seen, name)
+        for what, _, _ in self._changed(operation, table, own):
+            # The difference holds foreign text, so the operator reads it and no model.
+            message = f"{what} changed since it was accepted. Nothing was sent."
+            raise SuspendedToolError(f"{message} An operator must look: toolmd servers {name}")
 
     def changes(self, operation: Operation) -> tuple[str, ...]:
         """Return how the table and the operation differ from the accepted ones; it blocks."""
         name = name_of(operation, self.tables)
-        table, known = self._known(name, _FRESH_S)
-        if table is None:
-            pin = self._store.pins.of(_TABLES).get(name)
-            table, known = self._keep(name, pin)
-        found: list[str] = []
-        if table is not None:
-            found += differences(table.accepted, self._text(name))
-        if (own := _of(known, operation)) is not None and own.is_changed:
-            found += differences(own.accepted, own.seen)
-        return tuple(found)
+        table, own = self._store.pins.get((_TABLES, name), _pin_name(name, operation))
+        found = self._changed(operation, table, own)
+        return tuple(line for _, old, new in found for line in differences(old, new))
+
+    def changed(self, operations: Iterable[Operation]) -> Collection[Operation]:
+        """Return the operations that changed, as `check` finds them; it blocks."""
+        named = {one: name_of(one, self.tables) for one in operations}
+        tables = self._store.pins.of(_TABLES) if named else {}
+        pins = {name: self._store.pins.of(_place(name)) for name in {*named.values()}}
+        return {
+            one
+            for one, name in named.items()
+            if any(self._changed(one, tables.get(name), pins[name].get(key_of(one))))
+        }
+
+    def _changed(
+        self, operation: Operation, table: "Pin | None", own: "Pin | None"
+    ) -> Iterator[tuple[str, str, str]]:
+        """Yield what changed, how it was accepted, and how it is now."""
+        name = name_of(operation, self.tables)
+        now = self._texts.get(name)
+        if table is not None and now is not None and table.accepted != now:
+            yield _place(name), table.accepted, now
+        if own is not None and own.is_changed:
+            yield str(operation), own.accepted, own.seen
 
     def look(
         self,
@@ -76,42 +84,31 @@ class Services:
         `published` are the operations of its document; None for a service without one.
         """
         if accept:
-            self._store.pins.accept(_TABLES, {name: self._text(name)})
-        table, _ = self._seen(name)
+            self._store.pins.accept(_TABLES, {name: self._texts[name]})
+        table = self._seen(name)
         assert table is not None  # a table that is wanted is pinned
         changes = [*differences(table.accepted, table.seen)] if table.is_changed else []
         state = "changed" if table.is_changed else "accepted"
-        place = f"[services.{name}]"
+        place = _place(name)
         row: dict[str, Any] = {"tool": place, "file": None, "state": state, "changes": changes}
         if published is None:
             return [row]
         return [row, *look(self._store, place, files, published, accept=accept)]
 
-    def _known(self, name: str, seconds: float) -> "tuple[Pin | None, Mapping[str, Pin]]":
-        since, read = self._read.get(name, (0.0, (None, {})))
-        return read if time.monotonic() - since < seconds else (None, {})
-
-    def _seen(self, name: str) -> "tuple[Pin | None, Mapping[str, Pin]]":
-        """Note the tables as they are now, and return the pins of a service."""
-        tables = {one: self._text(one) for one in self.tables}
-        return self._keep(name, self._store.pins.see(_TABLES, tables, (name,)).get(name))
-
-    def _keep(self, name: str, table: "Pin | None") -> "tuple[Pin | None, Mapping[str, Pin]]":
-        read = (table, self._store.pins.of(f"[services.{name}]"))
-        self._read[name] = (time.monotonic(), read)
-        return read
-
-    def _text(self, name: str) -> str:
-        table = self.tables[name]
-        auth = [[one.kind, *one.variables, one.name] for one in table.auth]
-        meant = {"url": table.url, "headers": dict(table.headers), "auth": auth}
-        return json.dumps(meant, sort_keys=True)
+    def _seen(self, name: str) -> "Pin | None":
+        """Note the tables as they are now, and return the pin of one."""
+        return self._store.pins.see(_TABLES, self._texts, (name,)).get(name)
 
 
-def _of(known: "Mapping[str, Pin]", operation: Operation) -> "Pin | None":
-    return known.get(key_of(operation))
+def _text(table: ServiceSettings) -> str:
+    auth = [[one.kind, *one.variables, one.name] for one in table.auth]
+    meant = {"url": table.url, "headers": dict(table.headers), "auth": auth}
+    return json.dumps(meant, sort_keys=True)
 
 
-def _is_changed(table: "Pin", known: "Mapping[str, Pin]", operation: Operation) -> bool:
-    own = _of(known, operation)
-    return table.is_changed or (own is not None and own.is_changed)
+def _place(name: str) -> str:
+    return f"[services.{name}]"
+
+
+def _pin_name(name: str, operation: Operation) -> tuple[str, str]:
+    return _place(name), key_of(operation)

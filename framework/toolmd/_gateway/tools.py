@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from toolmd._call.invoke import NotSentError
-from toolmd._gateway import NotStartedError, UnsentCallError
+from toolmd._gateway import NotStartedError, OldSessionError, UnsentCallError
 from toolmd._gateway.pins import (
     changed_diagnostic,
     diagnostic,
@@ -147,7 +147,12 @@ class _RemoteCall:
     ) -> Any:
         """Check the tool's definition and call it."""
         with _unsent():
-            definition = await self._servers.accepted(self._remote, await session.listing())
+            listing = await session.listing()
+            definition = await self._servers.accepted(self._remote, listing)
+        if listing.definitions.get(self._remote.tool) != definition:
+            # It was accepted from another session: this one, or its process, is older.
+            session.retire()
+            raise OldSessionError("call again")
         given = self._named(arguments, definition)
         report = ProgressReports(context).add
         return await session.call(self._remote.tool, definition, given, report, answered)

@@ -1,8 +1,11 @@
 """Store crises, keyed calls, kept results, policy changes, audit heads and pins of remote tools."""
 
+import math
 import socket
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from toolmd._store import StorePart
 from toolmd._types.pending_change import ChangeKey, StoredChange
@@ -277,26 +280,54 @@ class Pin(NamedTuple):
 class PinStore(StorePart):
     """The definition of each remote tool as it was accepted, and as it was seen last."""
 
+    RECENT_S: ClassVar[float] = 0.1
+    """How long calls share what one of them read, in seconds: another process may write."""
+
+    @cached_property
+    def _recent(self) -> dict[tuple[tuple[str, str], ...], tuple[float, tuple[Pin | None, ...]]]:
+        """What calls read, by the names, with the time at which the reading began."""
+        return {}
+
+    def recent(self, *names: tuple[str, str]) -> tuple[Pin | None, ...] | None:
+        """Return what `get` returned just now, or None; it never waits."""
+        began, pins = self._recent.get(names, (-math.inf, None))
+        return pins if time.monotonic() - began < self.RECENT_S else None
+
+    def get(self, *names: tuple[str, str]) -> tuple[Pin | None, ...]:
+        """Return the pin of each server's tool, None where it has none."""
+        began, found = time.monotonic(), list[Pin | None]()
+        with self._read() as tx:
+            for name in names:
+                rows = tx.execute(f"{_PINS} AND tool = ?", *name)
+                found.append(Pin(*rows[0]) if rows else None)
+        self._recent[names] = began, (pins := tuple(found))
+        return pins
+
     def of(self, server: str, tools: Collection[str] | None = None) -> Mapping[str, Pin]:
         """Return the pins of a server, or of these tools, by the server's names of the tools."""
+        # A call may not know less than who asked for all.
+        self._recent.clear()
         pins = self._pins(self._select, server)
         return pins if tools is None else {tool: pins[tool] for tool in pins.keys() & {*tools}}
 
     def see(
-        self, server: str, seen: Mapping[str, str], wanted: Collection[str]
+        self, server: str, seen: Mapping[str, str], wanted: Collection[str], *, is_new: bool = True
     ) -> Mapping[str, Pin]:
         """Note what a server lists now, and return its pins.
 
-        A wanted tool without a pin is pinned as it is. `seen` are the definitions by name.
+        A wanted tool without a pin is pinned as it is. `seen` are the definitions by name. Without
+        `is_new`, other tools stay as they were seen, perhaps by another process and later.
         """
         with self._write(f"pins of {server}") as tx:
             there = self._pins(tx.execute, server)
             for tool in (tool for tool in wanted if tool in seen and tool not in there):
                 tx.execute(_PIN, server, tool, seen[tool], seen[tool])
-            for tool, pin in there.items():
+            for tool, pin in there.items() if is_new else ():
                 if (now := seen.get(tool, GONE)) != pin.seen:
                     tx.execute(_PIN, server, tool, pin.accepted, now)
-            return self._pins(tx.execute, server)
+            pins = self._pins(tx.execute, server)
+        self._recent.clear()
+        return pins
 
     def accept(self, server: str, definitions: Mapping[str, str]) -> None:
         """Pin tools as these definitions; a tool whose definition is GONE is not pinned."""
@@ -308,13 +339,14 @@ class PinStore(StorePart):
                     )
                 else:
                     tx.execute(_PIN, server, tool, text, text)
+        self._recent.clear()
 
     @staticmethod
     def _pins(select: "Callable[..., list[Row]]", server: str) -> dict[str, Pin]:
-        rows = select("SELECT tool, accepted, seen FROM remote_tool WHERE server = ?", server)
-        return {row[0]: Pin(*row) for row in rows}
+        return {row[0]: Pin(*row) for row in select(_PINS, server)}
 
 
+_PINS = "SELECT tool, accepted, seen FROM remote_tool WHERE server = ?"
 _PIN = (
     "INSERT INTO remote_tool VALUES (?, ?, ?, ?) ON CONFLICT (server, tool)"
     " DO UPDATE SET accepted = excluded.accepted, seen = excluded.seen"

@@ -1,7 +1,7 @@
 """A small MCP server of the protocol 2025-11-25, which tests steer through a folder.
 
-`tools.json` has its tools, read anew for each list; each call adds a line to `calls.txt`. Some
-tools misbehave by their names.
+`tools.json` has its tools, read anew for each list; each call adds a line to `calls.txt`, and each
+page of a list one to `lists.txt`. Some tools misbehave by their names.
 """
 
 import json
@@ -187,6 +187,8 @@ def call(message):
 
 
 def page(message):
+    with (FOLDER / "lists.txt").open("a", encoding="utf-8") as lists:
+        lists.write("list\n")
     tools = json.loads((FOLDER / "tools.json").read_text(encoding="utf-8"))
     if isinstance(tools, list):
         return {"tools": tools}

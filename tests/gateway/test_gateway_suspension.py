@@ -4,13 +4,14 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from guarded import Guarded, listed
+from guarded import Guarded, called, listed
 from mcp import Client, StdioServerParameters
 from test_gateway_http import Far
 from tests.command import apart
@@ -46,6 +47,8 @@ else:
     server.run()
 """
 TOOLMD = (sys.executable, "-m", "toolmd")
+FRESH_S = 3.0
+"""How long a list of tools is trusted, as the documentation says."""
 SKILL = """\
 # Greet
 
@@ -187,6 +190,32 @@ def test_each_way_of_a_call_is_denied_at_once(begin: Begin, door: Any) -> None:
     assert project.lines("calls.txt") == ["echo"]
 
 
+@pytest.mark.parametrize("way", ["stdio", "http"])
+def test_a_change_without_a_notice_is_found_before_a_call_soon(begin: Begin, way: str) -> None:
+    project = begin(way)
+    with project.open() as workspace:
+        codes = [_code(workspace)]
+        project.describe("Changed")
+        changed = time.monotonic()
+        while not codes[-1] and time.monotonic() < changed + 30:
+            began = time.monotonic()
+            codes.append(_code(workspace))
+        project.describe("Echo.")
+        until = time.monotonic() + 60
+        while (back := _code(workspace)) and time.monotonic() < until:
+            pass
+
+    assert codes[-1] == "suspended_tool"
+    # The first call that begins later finds it.
+    assert began - changed < FRESH_S + 1
+    assert not back
+
+
+def _code(workspace: Workspace) -> str:
+    error = called(workspace, "echo").error
+    return error.code if error is not None else ""
+
+
 def test_a_session_that_is_older_does_not_lift_the_suspension_that_a_newer_one_found(
     tmp_path: Path,
 ) -> None:
@@ -200,3 +229,19 @@ def test_a_session_that_is_older_does_not_lift_the_suspension_that_a_newer_one_f
     assert first.outcome == "ok"
     assert [one.error and one.error.code for one in denied] == ["suspended_tool"] * 3
     assert project.lines("calls.txt") == ["echo {}"]
+
+
+def test_calls_at_once_share_one_list(tmp_path: Path) -> None:
+    project = Guarded(tmp_path / "p", "echo")
+
+    async def run() -> None:
+        with project.open() as workspace:
+            await workspace.call("echo", {})
+            (project.files / "lists.txt").unlink()
+            await asyncio.sleep(FRESH_S + 0.1)
+            await asyncio.gather(*(workspace.call("echo", {"text": f"{n}"}) for n in range(10)))
+
+    asyncio.run(run())
+
+    assert len(project.lines("lists.txt")) == 1
+    assert len(project.lines("calls.txt")) == 11

@@ -137,7 +137,7 @@ def _reduced(tool: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": tool["name"], "inputSchema": shown}
 
 
-REFRESH_S = 300.0
+REFRESH_S = 3.0
 """How long a list of tools is trusted: not every server tells that it changed."""
 _MOST_PAGES = 100
 _MOST_BYTES = 24 << 20

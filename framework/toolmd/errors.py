@@ -14,6 +14,8 @@ NO_POSTGRES_DRIVER = (
     "Postgres' driver, psycopg, is missing; install it: pip install 'toolmd[fleet]'"
 )
 """The message if `store` names a Postgres and the extra `fleet` is not installed."""
+NO_MCP_SDK = "MCP needs the package mcp 2.3 or later ({}): pip install 'toolmd[mcp]'"
+"""The message if the extra `mcp` is not installed; it names the error of the import."""
 SEE_NAMES = "`toolmd list` shows what is there, and `toolmd check` what is broken"
 """The remedy for a name that nothing has."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from guarded import SERVER, Guarded, called, listed
-from tests.command import Ended, run_command
+from tests.command import Ended, apart, run_command
 
 from toolmd._cli.verbs.about import examine
 from toolmd._types.remote import read_remote_tool
@@ -271,3 +271,30 @@ def test_a_test_of_examples_never_calls_a_server(tmp_path: Path) -> None:
         "Through Python": ("called", True),
     }
     assert project.lines("calls.txt") == []
+
+
+WITHOUT_SDK = """
+import sys
+sys.modules["mcp"] = None
+from toolmd._cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+COMMANDS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "import --live": (2, ("import", "mcp", "--live", "t", "--", "some-server")),
+    "import a list": (2, ("import", "mcp", "http://127.0.0.1:9/mcp")),
+    "servers": (2, ("servers", "plain")),
+    "call": (1, ("call", "echo")),
+    "serve": (1, ("serve",)),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_without_the_package_each_command_names_the_remedy(tmp_path: Path, command: str) -> None:
+    project = Guarded(tmp_path / "p", "echo")
+    code, words = COMMANDS[command]
+    done = apart(project.root, sys.executable, "-c", WITHOUT_SDK, *words)
+
+    told = done.stdout + done.stderr
+    assert "MCP needs the package mcp 2.3 or later" in told
+    assert "pip install 'toolmd[mcp]'" in told
+    assert done.returncode == code

@@ -22,6 +22,10 @@ class NotStartedError(ConnectionRefusedError):
     problem = "does not run"
 
 
+class NoSdkError(NotStartedError):
+    """The package mcp is not installed."""
+
+
 class NotListedError(NotStartedError):
     """The server runs, and its list of tools can't be read; nothing was sent."""
 

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any, Self
 from weakref import WeakSet
 
-from toolmd._gateway import CLOSED, NotStartedError
+from toolmd._gateway import CLOSED, NoSdkError, NotStartedError
 from toolmd._gateway.answers import KINDS, LEFT_OUT
 from toolmd._gateway.pins import canonical
 from toolmd._gateway.stdio import MAX_LINE, MAX_SHOWN, ServerProcess, run_server, telling
 from toolmd._types.settings import ServerSettings
 from toolmd.config.services import CALLER, filled, needed_variables, secret_values
+from toolmd.errors import NO_MCP_SDK
 
 MOST_TOOLS = 5_000
 """The most tools that a server may list."""
@@ -397,8 +398,10 @@ class Connection:
 
     @asynccontextmanager
     async def _connected(self) -> AsyncIterator[Any]:
-        from mcp import Client
-
+        try:
+            from mcp import Client
+        except ImportError as error:
+            raise NoSdkError(NO_MCP_SDK.format(error)) from error
         lacking = [name for name in needed_variables(self._server) if not os.environ.get(name)]
         if lacking:
             raise NotStartedError(f"the environment variable {', '.join(lacking)} is not set")
@@ -452,6 +455,8 @@ class Connection:
 
     async def _give_up(self, error: BaseException) -> None:
         await self.close()
+        if isinstance(error, NoSdkError):
+            raise error
         told = self.hide(self.process.errors) if self.process is not None else ""
         ending = telling(told)
         said = self.hide(self.reason_of(error))[:MAX_SHOWN]

@@ -67,7 +67,7 @@ def list_tools(where: str) -> str:
 
 
 def _listing(table: ServerSettings, folder: Path, shown: str) -> Any:
-    from toolmd._gateway import NotStartedError
+    from toolmd._gateway import NoSdkError, NotStartedError
     from toolmd._gateway.session import Session
 
     async def listed() -> Any:
@@ -80,9 +80,8 @@ def _listing(table: ServerSettings, folder: Path, shown: str) -> Any:
 
     try:
         return asyncio.run(listed())
-    except ImportError:
-        message = "a live server needs the package mcp: pip install 'toolmd[mcp]'"
-        raise ConfigError(message) from None
+    except NoSdkError as error:
+        raise ConfigError(str(error)) from None
     except NotStartedError as error:
         raise NotFoundError(f"{shown}: no MCP server answers: {error}") from error
 

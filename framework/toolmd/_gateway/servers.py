@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from toolmd._gateway import LostAnswerError, NotStartedError
+from toolmd._gateway import LostAnswerError, NoSdkError, NotStartedError
 from toolmd._gateway.pins import look, read_pins
 from toolmd._store.records import Pin
 from toolmd._store.store import Store
@@ -179,9 +179,8 @@ async def look_at_server(
         listing = await (await servers.session(name, None)).listing()
         seen = listing.definitions
         tools = await asyncio.to_thread(look, store, name, files, seen, accept=accept)
-    except ImportError:
-        message = "an MCP server needs the package mcp: pip install 'toolmd[mcp]'"
-        raise ConfigError(message) from None
+    except NoSdkError as error:
+        raise ConfigError(str(error)) from None
     except NotStartedError as error:
         return {"server": name, "state": "unreachable", "problem": str(error), "tools": []}
     finally:

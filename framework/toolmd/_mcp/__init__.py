@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from toolmd.errors import ToolmdError
+from toolmd.errors import NO_MCP_SDK, ToolmdError
 
 
 def require_sdk() -> None:
@@ -10,5 +10,4 @@ def require_sdk() -> None:
     try:
         import_module("mcp.server.request_state")
     except ImportError as error:
-        missing = f"MCP needs the package mcp 2.3 or later ({error})"
-        raise ToolmdError(f"{missing}: pip install 'toolmd[mcp]'") from error
+        raise ToolmdError(NO_MCP_SDK.format(error)) from error

@@ -176,7 +176,7 @@ def test_a_false_rule_denies_with_the_authors_message(harness, tool):
 def test_a_rule_that_cannot_be_computed_denies(harness, tool):
     error = pressure(harness, tool, RULE).call("log", {"systolic": 120}).error
     assert (error.code, error.details[0].code) == ("invalid_arguments", "rule_not_computable")
-    assert "it needs diastolic" in error.message
+    assert "it needs `diastolic`" in error.message
 
 
 @pytest.mark.parametrize("expression", ["systolic +", "nothing > 1", "systolic"])

@@ -174,7 +174,7 @@ class Rules:
             answer = program.evaluate(values, now=now)
         except EvaluationError:
             # The reason may quote a Sensitive value, so only absent names are named.
-            absent = ", ".join(sorted(program.names - values.keys()))
+            absent = ", ".join(f"`{name}`" for name in sorted(program.names - values.keys()))
             why = f"it needs {absent}" if absent else "it has no value for these arguments"
             if lacking := sorted(program.facts - values.get(CALLER, {}).keys()):
                 named = [name if name in RESERVED else f"fact '{name}'" for name in lacking]

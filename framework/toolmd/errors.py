@@ -190,8 +190,8 @@ Hide = Callable[[str], str]
 _hide: ContextVar[Hide | None] = ContextVar("toolmd_hide", default=None)
 
 
-def logged(error: BaseException, text: str, *values: object) -> str:
-    """Log a crash and return its reference in the log.
+def logged(error: BaseException, text: str, *values: object, trace: bool = True) -> str:
+    """Log a crash and return its reference in the log; without `trace`, in one line.
 
     Within `hiding` the trace is logged as text, because the exception itself contains the values.
     """
@@ -199,11 +199,14 @@ def logged(error: BaseException, text: str, *values: object) -> str:
 
     reference = secrets.token_hex(4)
     hide = _hide.get()
-    if hide is None:
+    if not trace:
+        line = hidden(f"{text % values}: {type(error).__name__}: {error}")
+        _crashes.error("%s: %s", reference, " ".join(line.split()))
+    elif hide is None:
         _crashes.error("%s: %s", reference, text % values, exc_info=error)
     else:
-        trace = "".join(traceback.format_exception(error)).rstrip()
-        _crashes.error("%s: %s\n%s", reference, hide(text % values), hide(trace))
+        whole = "".join(traceback.format_exception(error)).rstrip()
+        _crashes.error("%s: %s\n%s", reference, hide(text % values), hide(whole))
     return reference
 
 

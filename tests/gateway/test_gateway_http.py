@@ -121,6 +121,22 @@ def test_a_server_that_is_not_there_is_told(project: Guarded, far: Far) -> None:
     assert "Nothing was sent" in result.error.message
 
 
+def test_a_server_that_went_down_is_one_line_of_the_log(
+    project: Guarded, far: Far, caplog: pytest.LogCaptureFixture
+) -> None:
+    with project.open() as workspace:
+        called(workspace, "echo", text="one")
+        far.kill()
+        caplog.clear()
+        for _ in range(2):
+            called(workspace, "echo", text="two")
+
+    (record,) = [one for one in caplog.records if one.levelname in {"WARNING", "ERROR"}]
+    assert "echo can't reach its service: LostAnswerError: the server plain did not" in caplog.text
+    assert record.exc_info is None
+    assert "\n" not in record.getMessage()
+
+
 def test_a_header_contains_the_user_as_utf8(project: Guarded, far: Far) -> None:
     project.add("whose")
     table = f'[servers.plain]\nurl = "http://127.0.0.1:{far.port}/mcp"\n'

@@ -514,7 +514,9 @@ class Invoker:
     def _connection_failure(self, fault: BaseException, attempts: int) -> tuple[Outcome, Failure]:
         """Return the failure of a service that did not answer; the log has the cause."""
         name = self._call_spec.name
-        reference = logged(fault, "%s can't reach its service", name)
+        # A trace names the project's Python, which a remote tool does not have.
+        trace = self._tool.binding.kind != "remote"
+        reference = logged(fault, "%s can't reach its service", name, trace=trace)
         tried = f"{attempts} tries" if attempts > 1 else "one try"
         message = f"{name} could not reach its service in {tried} (reference {reference})."
         if self._call_spec.is_repeatable or was_unsent(fault):

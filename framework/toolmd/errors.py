@@ -2,7 +2,7 @@
 
 import logging
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copyreg import __newobj__  # type: ignore[attr-defined]
@@ -166,6 +166,20 @@ def _ends_alike(word: str, known: str) -> float:
     while end < shorter - start and word[-1 - end] == known[-1 - end]:
         end += 1
     return 2 * (start + end) / (len(word) + len(known) or 1)
+
+
+def near_tools(name: str, known: Mapping[str, object]) -> list[str]:
+    """Return the tools that an unknown name may stand for, the nearest first.
+
+    A tool that is not Read Only must be nearer: a model may call it at once.
+
+    Args:
+        name: The unknown name.
+        known: The specs of the tools that may be named.
+    """
+    sure = near_words(name, known, 3, alike=_SURE)
+    near = near_words(name, known, 3)
+    return [one for one in near if one in sure or getattr(known[one], "read_only", False)]
 
 
 def did_you_mean(word: str, words: Iterable[str], most: int = 1, *, alike: float = 0.6) -> str:

@@ -11,7 +11,8 @@ import jsonschema
 import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult
-from mcp_clients import code
+from mcp_clients import code, over
+from tests.command import run_command
 
 from toolmd import Workspace
 from toolmd._types.call import Caller
@@ -127,6 +128,57 @@ def test_an_unknown_tool_is_an_error_of_the_protocol_with_near_names(client: Mak
 
     assert error.value.code == -32602
     assert error.value.error.data["near"][0] == "add"
+
+
+HIDDEN = """\
+# {title}
+
+{title} an item.
+
+## Metadata
+
+- **Name**: {name}
+- **Version**: 1.0.0
+- **Category**: test
+{more}
+## Parameters
+
+None
+
+## Returns
+
+- **Type**: string
+- **Description**: What happened
+"""
+
+
+@pytest.mark.parametrize("name", ["find_item", "secret_item", "secret_itm", "x" * 10_000])
+def test_a_call_that_no_model_may_make_is_recorded_and_names_no_tool_for_it(
+    project: Path, mode: str, name: str
+) -> None:
+    more = {"secret_item": "- **Model Invocation**: no\n- **Read Only**: yes\n", "delete_item": ""}
+    for known, fields in more.items():
+        text = HIDDEN.format(title=known, name=known, more=fields)
+        (project / "tools_md" / f"{known}.tool.md").write_text(text, encoding="utf-8")
+    with Workspace.open(project) as workspace:
+        assert more.keys() <= workspace.tools.keys()
+        with pytest.raises(MCPError) as error:
+            _unwrapped(lambda: over(workspace, mode, lambda client: client.call_tool(name, {})))
+        turn = asyncio.run(workspace.handle(_reply(name[:64]), "inline"))
+    done = run_command(project, "audit", "--json")
+
+    message = f"Unknown tool: {name[:128]}"
+    assert (error.value.message, error.value.error.data) == (message, {"near": []})
+    (failure,) = [one.error for one in turn.results]
+    assert (failure.code, failure.message) == (
+        "unknown_tool", f"There is no tool {name[:64]!r}; it is not in this project.",
+    )  # fmt: skip
+    found = [(one["tool"], one["decision"], one.get("user")) for one in json.loads(done.out)]
+    assert found == [(name[:64], "deny", user) for user in ("ana", None)]
+
+
+def _reply(name: str) -> str:
+    return f'[TOOL_CALL:{{"id":"1","tool":"{name}","parameters":{{}},"confidence":1}}]'
 
 
 def _unwrapped(do: Callable[[], Any]) -> Any:

@@ -73,6 +73,7 @@ def test_the_workspace_has_exactly_these_methods() -> None:
         "plugins", "export", "exported", "watched", "on_change", "on_checked", "on_workspace_event",
         "check_soon", "authenticate", "call", "handle", "run", "dispatch", "system_prompt",
         "diagnostics_of", "python_at", "policy", "runs", "suspended_tools",
+        "deny_unknown",
     }  # fmt: skip
 
 

@@ -32,7 +32,7 @@ from toolmd._types.result import EventListener, Result
 from toolmd._types.settings import Settings
 from toolmd._types.verdict import ALLOWED, Action, Verdict
 from toolmd._validation import ArgumentsValidator
-from toolmd.errors import did_you_mean, is_a_skill, logged
+from toolmd.errors import did_you_mean, is_a_skill, logged, near_tools
 from toolmd.hooks import Guard
 
 if TYPE_CHECKING:
@@ -112,16 +112,22 @@ class Dispatcher:
         bound = self.registry.tools.get(name)
         if bound is None:
             read(call)
-            if (folded := name.replace("-", "_")) in self.registry.skills:
-                raise deny("unknown_tool", f"{is_a_skill(folded)}.")
-            hint = did_you_mean(name, self.registry.tools, 3) or "it is not in this project."
-            if (error := self.registry.error_of(folded)) is not None:
-                hint = f"it is suspended, because its file is broken: {error}"
-            raise deny("unknown_tool", f"There is no tool {name[:64]!r}; {hint}")
+            raise deny("unknown_tool", self._unknown(name))
         if self._guards is None:
             return self._compile(bound)
         compiled: CompiledTool = await AROUND.run(lambda: self._compile(bound))
         return compiled
+
+    def _unknown(self, name: str) -> str:
+        """Return the message about a tool that is not there for models; it names none of those."""
+        if (folded := name.replace("-", "_")) in self.registry.skills:
+            return f"{is_a_skill(folded)}."
+        tools = self.registry.tools.items()
+        known = {one: bound.call_spec for one, bound in tools if bound.call_spec.model_invocation}
+        hint = did_you_mean(name, near_tools(name, known), 3) or "it is not in this project."
+        if (error := self.registry.error_of(folded)) is not None:
+            hint = f"it is suspended, because its file is broken: {error}"
+        return f"There is no tool {name[:64]!r}; {hint}"
 
     def _compile(self, tool: BoundTool) -> CompiledTool:
         """Build the checks of a tool and its invoker; it may ask plugins. Raises CallDenied."""
@@ -367,6 +373,10 @@ class Dispatcher:
         else:
             approved = Approved(call_spec.source.path)  # A skill itself may reach nothing.
         return self._approved.setdefault(name, approved)
+
+    async def deny_unknown(self, call: Call) -> Result:
+        """Deny the call of a tool that is unknown to models."""
+        return await self.deny(call, "unknown_tool", self._unknown(call.tool))
 
     async def deny(self, call: Call, code: str, message: str) -> Result:
         """Deny a call before it reaches the pipeline."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
 
@@ -24,7 +24,7 @@ from toolmd._types.call import Call, Caller
 from toolmd._types.identity import is_for
 from toolmd._types.result import Event, Result
 from toolmd._workspace import Workspace
-from toolmd.errors import SuspendedToolError, did_you_mean, near_words
+from toolmd.errors import SuspendedToolError, did_you_mean, near_tools
 
 LONGEST = 1000
 """The most characters of one message; a whole item may be large."""
@@ -88,9 +88,11 @@ class Calls:
         """Run one call, or resume one with the answer to its question."""
         known = await self.catalog.load()
         listed = known.get(params.name)
-        if listed is None:
-            raise _unknown(params.name, known)
         caller, progress = self._who(ctx), Progress(ctx)
+        if listed is None:
+            await self._workspace.deny_unknown(Call(params.name, {}, caller=caller))
+            specs = {name: one.spec for name, one in known.items() if is_for(one.spec, caller)}
+            raise _unknown(params.name, specs)
         if params.request_state is not None:
             responses = params.input_responses or {}
             state = params.request_state
@@ -129,8 +131,8 @@ class Calls:
         return answer(ended, listed.spec, blocks=listed.blocks, wrapped=listed.wrapped)
 
 
-def _unknown(name: str, known: Iterable[str]) -> MCPError:
-    near = near_words(name, known, 3)
+def _unknown(name: str, known: Mapping[str, object]) -> MCPError:
+    near = near_tools(name, known)
     hint = did_you_mean(name, near, 3)
     message = f"Unknown tool: {name[:128]}{hint and '; '}{hint}"
     return MCPError(INVALID_PARAMS, message, data={"near": near})

@@ -107,8 +107,7 @@ class Replies:
         """Make a call by its tool's or skill's own name; with `once`, its id names it alone."""
         tool = self._dispatcher.registry.tools.get(call.tool)
         if tool is not None and not tool.call_spec.model_invocation:
-            message = f"There is no tool {call.tool!r} for models."
-            return await self._dispatcher.deny(call, "unknown_tool", message)
+            return await self._dispatcher.deny_unknown(call)
         if tool is not None or self._names.find(call.tool) is None:
             once = once and not call.dry_run
             if once and call.id is not None:

@@ -466,6 +466,17 @@ class Workspace:
         async with self._replies() as replies:
             return await replies.take_alone(call, on_event)
 
+    async def deny_unknown(self, call: Call) -> Result:
+        """Deny a call by a name that an interface does not list, and record it.
+
+        Args:
+            call: The call with its caller.
+        """
+        dispatcher = self._project.live.dispatcher or await self._project.dispatcher()
+        return await dispatcher.deny_unknown(call)
+
+    deny_unknown_sync = sync_of(deny_unknown)
+
     @asynccontextmanager
     async def _replies(self) -> AsyncIterator["Replies"]:
         """Open what handles replies on one snapshot, whatever is reloaded meanwhile."""

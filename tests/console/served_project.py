@@ -14,7 +14,7 @@ from toolmd._auth.server import bound_socket
 from toolmd._call.audit.reader import AuditReader
 from toolmd._http.app import Server
 from toolmd._http.events import PLUGIN, EventSource, Feed
-from toolmd._types.call import NOBODY
+from toolmd._types.call import NOBODY, Caller
 from toolmd._types.settings import TokenSettings
 from toolmd._watch import Watcher
 
@@ -22,7 +22,9 @@ from toolmd._watch import Watcher
 class ServedProject:
     """A served project: its files, its workspace, and the address of its console."""
 
-    def __init__(self, folder: Path, tokens: tuple[TokenSettings, ...] = ()) -> None:
+    def __init__(
+        self, folder: Path, tokens: tuple[TokenSettings, ...] = (), caller: Caller = NOBODY
+    ) -> None:
         self.folder = folder
         for name, text in FILES.items():
             self.write(name, text)
@@ -38,7 +40,7 @@ class ServedProject:
             self.workspace,
             event_source,
             addresses=Addresses.of("127.0.0.1", port),
-            tokens=Tokens(lambda: tokens, own=token, caller=NOBODY, may=ALL_RIGHTS),
+            tokens=Tokens(lambda: tokens, own=token, caller=caller, may=ALL_RIGHTS),
             port=port,
         )
         config = uvicorn.Config(

@@ -5,6 +5,9 @@ import re
 
 from playwright.sync_api import expect
 from projects import ORDER
+from served_project import ServedProject, Visitor
+
+from toolmd._types.call import Caller
 
 
 def field(page, key):
@@ -171,6 +174,46 @@ def test_a_pending_call_is_edited_answered_or_rejected(visitor, served):
     page = visitor.go("/pending")
     page.get_by_role("button", name="Reject").click()
     expect(page.locator(".slip-kind")).to_have_text("Rejected")
+
+
+def test_a_decision_that_is_denied_leaves_the_card_as_it_was(visitor, served):
+    served.workspace.call_sync("pay_invoice", {"invoice": "B-1", "euros": 1}, confidence=1)
+    page = visitor.go("/pending")
+    card = page.locator(".slip")
+    for euros, heading, left in (
+        ("5000", "Not approved", 4),
+        ("7", "Approved with other values", 0),
+    ):
+        if euros == "5000":
+            card.get_by_role("button", name="Edit…").click()
+        card.locator(".drawer [data-key='euros'] input").fill(euros)
+        card.locator(".drawer button").last.click()
+        expect(card.locator(".slip-kind")).to_have_text(heading)
+        expect(card.locator(".buttons").first.get_by_role("button")).to_have_count(left)
+    assert [one["decision"] for one in served.called()] == ["confirm", "deny", "run"]
+
+
+def test_nobody_is_offered_to_approve_an_own_call(browser, tmp_path):
+    ana = Caller("ana", roles=("manager",))
+    with ServedProject(tmp_path / "project", caller=ana) as served:
+        approval = "## Approval\n\n- **When**: always\n- **By**: manager\n\n## Safety\n"
+        served.edit("tools_md/pay-invoice.tool.md", "## Safety\n", approval)
+        served.workspace.reload()
+        for user in ("ana", "bob"):
+            pays = {"invoice": f"of {user}", "euros": 1}
+            served.workspace.call_sync("pay_invoice", pays, confidence=1, user=user)
+            served.workspace.confirmations.approve_sync(
+                served.workspace.confirmations.pending_sync(user=user)[0].id, user=user
+            )
+        page = Visitor(browser, served).go("/pending")
+        own, other = (page.locator(".slip", has_text=f"of {user}") for user in ("ana", "bob"))
+        expect(own.locator(".slip-kind")).to_contain_text("Waits for manager")
+        expect(own.get_by_role("button")).to_have_text(["Reject"])
+        expect(other.get_by_role("button")).to_have_text(["Approve", "Edit…", "Respond…", "Reject"])
+        other.get_by_role("button", name="Approve").click()
+        expect(other.locator(".slip-kind")).to_have_text("Approved")
+        own.get_by_role("button", name="Reject").click()
+        expect(own.locator(".slip-kind")).to_have_text("Rejected")
 
 
 def test_a_pending_call_of_another_client_appears_and_typing_is_kept(visitor, served):

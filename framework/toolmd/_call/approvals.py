@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
-from toolmd._call.denial import deny
+from toolmd._call.denial import CallDenied, deny
 from toolmd._expressions import EvaluationError, ExpressionError, Program, compile_expression
 from toolmd._expressions.syntax import fill
 from toolmd._types.approval import (
@@ -119,6 +119,19 @@ def yes_of(one: Confirmation, who: Approver, now: dt.datetime) -> Approved:
         message = f"You approved this call; it needs another person: {needed}."
         raise deny("not_allowed", message)
     return Approved(who.user, who.roles, who.via, at, mine)
+
+
+def may_approve(one: Confirmation, who: Approver, now: dt.datetime) -> bool:
+    """Return whether a yes of a person who may decide on a call would count by now."""
+    if one.kind != "review":
+        return True
+    if not one.approvals:
+        return who.user is None or who.user != one.call.caller.user
+    try:
+        yes_of(one, who, now)
+    except CallDenied:
+        return False
+    return True
 
 
 def roles_by_escalation(one: Confirmation, who: Approver, now: float) -> tuple[str, ...]:

@@ -303,7 +303,11 @@ class Api:
 
     @operation("GET /api/pending", ANY, "Confirmations", query=Page)
     async def list_pending(self, request: ApiRequest) -> Any:
-        """List the pending calls, the oldest first."""
+        """List the pending calls, the oldest first.
+
+        `can_approve` says whether the caller's yes would count: nobody approves a review of an own
+        call.
+        """
         with _not_found("confirmation_not_found"):
             found = await self.workspace.confirmations.pending(
                 user=request.visible_user,
@@ -311,7 +315,14 @@ class Api:
                 limit=request.query.limit,
                 after=request.query.after,
             )
-        return [one.to_dict() for one in found]
+        return [{**one.to_dict(), "can_approve": self._can_approve(one, request)} for one in found]
+
+    def _can_approve(self, one: Confirmation, request: ApiRequest) -> bool:
+        try:
+            who = self._approver(one, request)
+        except ApiError:
+            return False
+        return self.workspace.confirmations.can_approve(one, who)
 
     @operation("POST /api/pending/{id}", "decide or operate", "Result", body=DecisionBody)
     async def decide(self, request: ApiRequest) -> Any:
@@ -349,15 +360,19 @@ class Api:
         return described
 
     async def _decider(self, request: ApiRequest) -> Approver:
+        """Return who decides on the call of a request. Raises ApiError if the token may not."""
+        try:
+            pending = await self.workspace.confirmations.get(request.name)
+        except UnreachableError:
+            return Approver.of(request.caller)  # the decision itself is denied then
+        return self._approver(pending, request)
+
+    def _approver(self, pending: Confirmation | None, request: ApiRequest) -> Approver:
         """Return who decides; without a user an operator, who decides on the calls of others.
 
         Raises ApiError if the token may not. Nobody approves a review of their own call.
         """
         user, own = request.caller.user, Approver.of(request.caller)
-        try:
-            pending = await self.workspace.confirmations.get(request.name)
-        except UnreachableError:
-            return own  # the decision itself is denied then
         if pending is not None and pending.call.caller.user == user:
             # Without a user, the core would take them for an operator.
             operates = user is None and pending.kind == "review"

@@ -90,6 +90,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
         "tool": TEXT, "parameters": OBJECT, "user": TEXT, "prompt": TEXT,
         "sensitivity": TEXT, "created": NUMBER, "expires": NUMBER,
         "state": {"enum": list(get_args(ConfirmationState))}, "saves": TEXT, "form": OBJECT,
+        "can_approve": FLAG,
     }, "kind", "tool", "prompt", "state"),
     "Confirmations": _list("Confirmation"),
     "Started": _object({"run_id": TEXT}, "run_id"),

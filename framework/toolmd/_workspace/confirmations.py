@@ -1,5 +1,6 @@
 """What waits for a person: pending calls, the questions of runs, and crisis flags."""
 
+import datetime as dt
 import heapq
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
@@ -175,10 +176,7 @@ class Confirmations:
             The call's Result, or a denial if this person can't decide it any more. Sensitive
             values of its data are hidden from everybody but the caller.
         """
-        if who.context:
-            identity = Identity.of(self._project.live.settings)
-            typed = identity.typed(Caller(who.user, who.context, roles=who.roles))
-            who = who._replace(context=typed.context)
+        who = self._typed(who)
         calls = (await self._project.dispatcher()).confirmations
         result = await self._decide_run(str(confirmation_id), decision, who)
         if result is None:
@@ -194,6 +192,25 @@ class Confirmations:
             known = await calls.get(confirmation_id)
             events.tell("pending", told, who.user if known is None else known.call.caller.user)
         return result
+
+    def can_approve(self, one: Confirmation, who: Approver) -> bool:
+        """Return whether a decision of this person may be a yes: nobody approves an own review.
+
+        Args:
+            one: A pending call.
+            who: The person.
+        """
+        from toolmd._call.approvals import may_approve
+
+        return may_approve(one, self._typed(who), dt.datetime.now(dt.UTC))
+
+    def _typed(self, who: Approver) -> Approver:
+        """Return a person with facts of their types."""
+        if not who.context:
+            return who
+        identity = Identity.of(self._project.live.settings)
+        typed = identity.typed(Caller(who.user, who.context, roles=who.roles))
+        return who._replace(context=typed.context)
 
     async def approve(  # noqa: PLR0913 - the decision, and who takes it
         self,

@@ -191,9 +191,15 @@ async function slip(one) {
       delete card.dataset.decided;
       throw error;
     }
-    buttons.remove();
-    drawer.remove();
-    kind.textContent = result.outcome === "failed" ? `${DONE[decision]}, but the tool failed` : DONE[decision];
+    // A run that a decision went on with may end with a denial of its own.
+    if (result.outcome === "denied" && !result.run_id && result.error.code !== "rejected") {
+      delete card.dataset.decided;
+      kind.textContent = ["approve", "edit"].includes(decision) ? "Not approved" : "Not decided";
+    } else {
+      buttons.remove();
+      drawer.remove();
+      kind.textContent = result.outcome === "failed" ? `${DONE[decision]}, but the tool failed` : DONE[decision];
+    }
     announce(`${kind.textContent}: ${result.error?.message ?? result.message ?? result.outcome}`);
     const again = result.confirmation?.id ? (await api("pending?limit=1000")).filter((other) => other.id === result.confirmation.id) : [];
     return [outcome(result), await Promise.all(again.map(slip))];
@@ -224,10 +230,10 @@ async function slip(one) {
     const text = el("textarea", { rows: 3, name: "text" });
     open(currentTarget, () => decide("respond", { text: text.value }), el("label", { class: "field-label" }, "Answer for the model, in place of the tool", text), el("div", { class: "buttons" }, el("button", { class: "button is-main" }, "Respond")));
   };
-  const closed = { "aria-expanded": "false" };
+  const closed = { "aria-expanded": "false" }, isOwn = one.user === (site.who.user ?? undefined);
   buttons.append(...[
-    one.form ? null : button("Approve", () => decide("approve"), "is-main"), shown.length ? button(one.form ? "Answer…" : "Edit…", edit, "", closed) : null,
-    one.form ? null : button("Respond…", respond, "", closed), button("Reject", () => decide("reject"), "is-danger"),
+    one.form || !one.can_approve ? null : button("Approve", () => decide("approve"), "is-main"), shown.length && one.can_approve ? button(one.form ? "Answer…" : "Edit…", edit, "", closed) : null,
+    one.form || !one.can_approve ? null : button("Respond…", respond, "", closed), one.can_approve || isOwn ? button("Reject", () => decide("reject"), "is-danger") : null,
   ].filter(Boolean));
   const run = isRun ? one.id.split("/")[0] : "";
   const card = el("article", { class: "slip is-guard", "data-pending": one.id, "aria-label": `Pending call of ${one.tool}` }, kind, el("h2", { class: "slip-title", dir: "auto" }, one.prompt),

@@ -112,6 +112,22 @@ def test_an_example_expects_a_pending_call_by_its_code(project):
     assert tried(project(held, safety=ESCALATED)) == ([(True, "validated")], 0)
 
 
+APPROVED = """
+## Approval
+
+- **When**: always
+- **By**: manager
+"""
+
+
+def test_an_example_expects_an_approval_by_its_code(project):
+    held = [
+        example(f"N{n}", '{"word": "now"}', error=f"{n}_required") for n in ("approval", "review")
+    ]
+    (first, second), _ = tried(project(*held, safety=APPROVED))
+    assert (first, second) == ((True, "validated"), (False, "validated"))
+
+
 def test_an_example_that_expects_a_confirmation_never_runs_the_tool(project):
     python = "def say(word, *, context): open(word, 'w')"
     console = project(

@@ -15,6 +15,7 @@ from mcp_clients import code, over
 from tests.command import run_command
 
 from toolmd import Workspace
+from toolmd._call.audit.reader import AuditReader
 from toolmd._types.call import Caller
 
 MakeClient = Callable[..., Client]
@@ -244,6 +245,31 @@ def test_a_review_does_not_ask_the_user(client: MakeClient) -> None:
     result = call(client("accept"), "alarm", {"text": "fire!"})
 
     assert code(result) == "review_required"
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("## Approval\n\n- **When**: always\n- **By**: manager\n", "approval_required"),
+        ("## Safety\n\n- **Crisis When**: true\n", "review_required"),
+        ("## Safety\n\n- **Requires Confirmation**: true\n", "confirmation_required"),
+    ],
+)
+def test_a_call_that_waits_has_the_same_code_everywhere(
+    client: MakeClient, workspace: Workspace, part: str, said: str
+) -> None:
+    file = workspace.settings.root / "tools_md" / "whoami.tool.md"
+    file.write_text(f"{file.read_text('utf-8')}\n{part}", "utf-8")
+    workspace.reload()
+
+    over_mcp = call(client(), "whoami")
+
+    waits = workspace.call_sync("whoami", {}, user="ana").to_dict()
+    (pending, *_) = workspace.confirmations.pending_sync(user="ana")
+    recorded = AuditReader(workspace.settings).latest(1)[0].record["code"]
+    codes = [over_mcp.structured_content[of]["code"] for of in ("error", "confirmation")]
+    codes += [waits["confirmation"]["code"], pending.to_dict()["code"], recorded]
+    assert codes == [said] * 5
 
 
 def test_progress_of_a_stream_only_grows(client: MakeClient) -> None:

@@ -429,7 +429,8 @@ class Invoker:
         if result.confirmation is None:
             return made
         # This call has run, so its result must not look like a pending confirmation.
-        waits = Failure("confirmation_required", f"{result.tool} waits for a person to decide.")
+        code, message = result.confirmation.waits_as, f"{result.tool} waits for a person to decide."
+        waits = Failure(code, message)
         return made._replace(outcome="failed", message="", error=waits, confirmation=None)
 
     async def prepare(self) -> None:

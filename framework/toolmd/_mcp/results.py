@@ -107,16 +107,17 @@ def denial(result: Result) -> dict[str, Any]:
 
 
 def _confirmation(result: Result) -> Failure:
+    asked = result.confirmation
     if result.outcome == "review":
         message = result.message or "An operator must review this call first."
-        return Failure("review_required", message)
+        return Failure("review_required" if asked is None else asked.waits_as, message)
     if result.outcome == "waiting":
         message = f"{result.message} It goes on by itself, so do not call it again."
         return Failure("waiting", message)
     ran = "The steps before it ran, and its run waits: do not call it again."
-    asked = result.confirmation
     ran = ran if asked is not None and "/" in asked.id else "Nothing ran."
-    return Failure("confirmation_required", _UNCONFIRMED + ran)
+    code = "confirmation_required" if asked is None else asked.waits_as
+    return Failure(code, _UNCONFIRMED + ran)
 
 
 def _mismatch(result: Result, why: str) -> Result:

@@ -120,7 +120,7 @@ class Outcome(NamedTuple):
         call = Call("", {}, asked=None if form is None else Asked("", form))
         asked = Confirmation(
             held["id"], held["prompt"], held["sensitivity"], call=call, expires=held.get("expires"),
-            approvals=tuple(map(OpenApproval.of, held.get("open", ()))),
+            code=held.get("code", ""), approvals=tuple(map(OpenApproval.of, held.get("open", ()))),
         )  # fmt: skip
         return cls(**{**record, "held": asked})
 
@@ -131,8 +131,7 @@ class Outcome(NamedTuple):
 
     def failure(self, name: str) -> StepError:
         """Return the error of a call that did not succeed."""
-        codes = {"confirm": "confirmation_required", "review": "review_required"}
-        code = self.code or codes.get(self.outcome, "tool_error")
+        code = self.code or ("tool_error" if self.held is None else self.held.waits_as)
         passing = self.outcome in _PASSING or code == "rate_limited"
         return StepError(code, f"{name}: {self.message or code}", passing=passing)
 

@@ -18,6 +18,11 @@ EXPIRES_S = 600.0
 """How long a pending call may be approved, in seconds."""
 UNDECIDED = frozenset({"pending", "interrupted"})
 """The states in which a person may decide."""
+WAITING = frozenset(
+    ("confirmation_required", "approval_required", "review_required", "input_required",
+     "confirmation_stale")
+)  # fmt: skip
+"""The codes of a call that waits for a person (failures.md)."""
 By = Mapping[str, str | None]
 """A person's decision: the id of the `confirmation`, and `by`, the person's name if it is known."""
 NO_CALL = Call("", {})
@@ -134,6 +139,15 @@ class Confirmation(NamedTuple):
         """The JSON Schema of what a server asks for; None for a call that waits for a yes."""
         return None if self.call.asked is None else self.call.asked.form
 
+    @property
+    def waits_as(self) -> str:
+        """The code of its state, by which programs branch; `code` may be a guard's own."""
+        if self.code in WAITING:
+            return self.code
+        if self.kind == "review":
+            return "approval_required" if self.approvals else "review_required"
+        return "confirmation_required"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON that a person needs to decide, without absent keys.
 
@@ -151,6 +165,7 @@ class Confirmation(NamedTuple):
             "created": self.created or None,
             "expires": None if self.expires is None or self.expires >= FAR else self.expires,
             "state": self.state,
+            "code": self.waits_as,
             "saves": self.saves,
             "form": self.form,
             "reason": self.reason if self.approvals else None,
@@ -172,6 +187,7 @@ class Confirmation(NamedTuple):
         """Return the JSON of a result that waits for this confirmation, without absent keys."""
         names = ("id", "prompt", "sensitivity", "replaces", "form")
         asked = {name: value for name in names if (value := getattr(self, name))}
+        asked["code"] = self.waits_as
         if self.approvals:
             asked |= {"approvals": self._approvals(), "expires": self.expires}
         return asked

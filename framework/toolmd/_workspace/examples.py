@@ -32,8 +32,8 @@ _LEFT_OUT: Mapping[str, Mapping[str, Any]] = {
     "not_stated_by_user": {"message": ""},
 }
 """The facts that the host leaves out, so that a call is denied with this code."""
-_PENDING = {"confirmation_required": "confirm", "review_required": "review"}
-"""The errors that expect a hold, and the outcome of each; no run can give them."""
+_PENDING = ("confirmation_required", "approval_required", "review_required")
+"""The errors that expect a call to wait for a person; no run can give them."""
 
 
 How = Literal["validated", "called", "unread"]
@@ -191,14 +191,14 @@ def _code(result: Result) -> str:
 
 def _waiting_error(result: Result) -> str:
     """Return the expected error of a pending call; empty if the call is not pending."""
-    return next((error for error, outcome in _PENDING.items() if outcome == result.outcome), "")
+    return "" if result.confirmation is None else result.confirmation.waits_as
 
 
 def _difference(example: Example, result: Result) -> str:
     """Report how the result is not the one that the example expects; nothing where it is."""
     expected = example.error
     if expected is not None:
-        is_expected = _code(result) == expected or result.outcome == _PENDING.get(expected)
+        is_expected = expected in {_code(result), _waiting_error(result)}
         return "" if is_expected else f"expected the error {expected}, got {_describe(result)}"
     if not result.success:
         return _describe(result)

@@ -65,6 +65,24 @@ def test_progress_goes_to_a_terminal_only(shop) -> None:
     assert "tying" not in typed(shop.folder, *call, "--json")[0]
 
 
+@pytest.mark.parametrize(("says", "code"), [("y", 0), ("n", 3), ("", 3)])
+def test_what_a_person_answers_decides_the_call(
+    shop, says: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLMD_STORE", "sqlite")
+    file = shop.folder / "tools_md/sell-flowers.tool.md"
+    safety = "\n## Safety\n\n- **Requires Confirmation**: true\n"
+    file.write_text(file.read_text("utf-8") + safety, "utf-8")
+    call = ("call", "sell_flowers", "kind=rose", "number=1")
+    assert shop(*call).code == 4
+    terminal = Terminal(shop.folder, *call, NO_COLOR="1")
+    terminal.wait("[y/N]")
+    terminal.type(says)
+    assert terminal.end() == code, terminal.shown
+    assert "waits" not in terminal.shown
+    assert json.loads(shop("pending", "--json").out) == []
+
+
 @pytest.mark.parametrize("words", [("call", "gift_flowers", "kind=rose", "--yes"), ("confirm",)])
 def test_a_confirmed_call_shows_its_progress(
     shop, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

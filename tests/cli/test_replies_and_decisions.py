@@ -107,6 +107,22 @@ def test_yes_does_not_approve_a_review(florist):
     assert f"help: toolmd confirm {held(florist)}" in typed.err
 
 
+def test_yes_decides_the_same_call_of_an_earlier_command(florist):
+    florist.write("tools_md/gift.py", "def gift_flowers(kind, days=None): print('GIVEN')")
+    call = ("call", "gift_flowers", "kind=rose")
+    for other in (("call", "gift_flowers", "kind=lily"), (*call, "--user", "ana"), call):
+        assert florist(*other).code == 4
+    *others, one = (each["id"] for each in json.loads(florist("pending", "--json").out))
+
+    assert florist(*call, "--yes").err.count("GIVEN") == 1
+
+    later = florist("confirm", one)
+    assert (later.code, later.err.count("GIVEN")) == (3, 0)
+    assert "denied[confirmation_used] This call was decided before: approved." in later.err
+    left = [each["id"] for each in json.loads(florist("pending", "--json").out)]
+    assert left == others
+
+
 @pytest.mark.parametrize(
     ("reply", "words", "code"),
     [

@@ -250,11 +250,15 @@ def rights_of(words: str) -> "tuple[Right, ...]":
     return rights
 
 
+COMMAND = "cli-"
+"""How the names of conversations begin that consist of one command."""
+
+
 def new_conversation() -> str:
     """Return the name of a conversation that consists of this command."""
     import secrets
 
-    return f"cli-{secrets.token_hex(8)}"
+    return f"{COMMAND}{secrets.token_hex(8)}"
 
 
 def read_arguments(words: list[str] | None, text: str | None, parameters: Any, option: str) -> Any:

@@ -10,6 +10,7 @@ import typer
 
 from toolmd._cli.files import state_problem
 from toolmd._cli.frame import (
+    COMMAND,
     Answer,
     CallerOptions,
     ConfidenceOption,
@@ -120,19 +121,37 @@ def _settle(workspace: Any, result: Any, *, yes: bool, user: str | None, on_even
     """Return the result after a person's decisions; the same where nobody decides."""
     confirmations = workspace.confirmations
     while result.outcome == "confirm" and (asked := result.confirmation) is not None:
-        values = None
+        if not interactive() and (asked.form is not None or not yes):
+            break  # What a server asks for has no answer in --yes.
+        values, waiting = None, _find_earlier(workspace, asked) or asked
+        if waiting.id != asked.id:
+            confirmations.reject_sync(asked.id, user=user)
         if asked.form is not None:
-            if not interactive():  # What a server asks for has no answer in --yes.
-                break
             from toolmd._cli.prompts import ask_values
 
-            if (values := ask_values(asked.prompt, asked.form)) is None:
-                result = confirmations.reject_sync(asked.id, user=user)
-                continue
-        elif not ask_agreement(asked.prompt, yes=yes):
-            break
-        result = confirmations.approve_sync(asked.id, values, user=user, on_event=on_event)
+            values = ask_values(asked.prompt, asked.form)
+            agrees = values is not None
+        else:
+            agrees = ask_agreement(asked.prompt, yes=yes)
+        if agrees:
+            result = confirmations.approve_sync(waiting.id, values, user=user, on_event=on_event)
+        else:
+            result = confirmations.reject_sync(waiting.id, user=user)
     return result
+
+
+def _find_earlier(workspace: Any, asked: Any) -> Any:
+    """Return the pending call that the same command made before; None where there is none."""
+    if asked.form is not None or not asked.bound_to:  # A run's question is bound to its run.
+        return None
+
+    def facts_of(one: Any) -> Any:
+        caller = one.call.caller._replace(message="", earlier=(), conversation=None)
+        return one.kind, one.state, one.bound_to, caller
+
+    every = workspace.confirmations.pending_sync(user=asked.call.caller.user)
+    return next((one for one in every if one.id != asked.id and facts_of(one) == facts_of(asked)
+                 and (one.call.caller.conversation or "").startswith(COMMAND)), None)  # fmt: skip
 
 
 def _remedy(result: Any, workspace: Any, supplied: dict[str, str]) -> str:

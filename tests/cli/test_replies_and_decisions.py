@@ -107,6 +107,25 @@ def test_yes_does_not_approve_a_review(florist):
     assert f"help: toolmd confirm {held(florist)}" in typed.err
 
 
+@pytest.mark.parametrize(("verb", "done"), [("confirm", "rose on None"), ("reject", "")])
+def test_without_an_id_the_only_call_that_waits_is_decided(florist, verb, done):
+    none = florist(verb)
+    assert (none.code, none.err.splitlines()[0]) == (5, "error: no call is pending")
+    for kind in ("rose", "lily"):
+        florist("call", "gift_flowers", f"kind={kind}")
+    ids = [one["id"] for one in json.loads(florist("pending", "--json").out)]
+    for words, what in ([], "2 calls wait"), (ids, "2 ids are given"):
+        several = florist(verb, *words)
+        assert several.code == 2
+        assert f"error: {verb} decides one call, and {what}\n" in several.err
+        assert all(f"\n  toolmd {verb} {one}  I'd like to" in several.err for one in ids)
+    florist("reject", ids[1])
+    typed = florist(verb)
+    assert (typed.code, typed.out.strip()) == (0, done)
+    assert typed.err.startswith(f"{ids[0]}: I'd like to gift flowers: kind: rose.")
+    assert json.loads(florist("pending", "--json").out) == []
+
+
 def test_yes_decides_the_same_call_of_an_earlier_command(florist):
     florist.write("tools_md/gift.py", "def gift_flowers(kind, days=None): print('GIVEN')")
     call = ("call", "gift_flowers", "kind=rose")

@@ -28,6 +28,7 @@ from toolmd._cli.frame import (
 from toolmd._cli.names import complete_names, not_loaded, suggest_python
 from toolmd._cli.screen import (
     Paint,
+    err,
     for_people,
     help_line,
     interactive,
@@ -57,6 +58,13 @@ _WORST = (
 )
 IdArgument = Annotated[
     str, typer.Argument(metavar="ID", help="The pending call; `toolmd pending` lists them.")
+]
+IdsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="ID",
+        help="The pending call; without it, the only one that waits.",
+    ),
 ]
 DeciderOption = Annotated[
     str | None,
@@ -283,9 +291,27 @@ def _row(one: Any) -> tuple[str, ...]:
     return one.id, kind, user, one.sensitivity, until, printable(one.prompt)
 
 
+def _find_id(
+    workspace: Any, verb: str, ids: list[str] | None, user: str | None, role: list[str] | None
+) -> str:
+    """Return the id to decide: the given one, or that of the only call that waits; else stop."""
+    if ids is not None and len(ids) == 1:
+        return ids[0]
+    found = workspace.confirmations.pending_sync(user=user, roles=role or (), limit=PAGE)
+    if not found:
+        stop(ExitCode.NOT_FOUND, "no call is pending", "`toolmd pending` lists the calls that wait")
+    if ids or len(found) > 1:
+        many = f"{len(ids)} ids are given" if ids else f"{plural(len(found), 'call')} wait"
+        lines = (f"\n  toolmd {verb} {one.id}  {printable(one.prompt)}" for one in found)
+        what = f"{verb} decides one call, and {many}"
+        stop(ExitCode.USAGE, what, f"write one of these:{''.join(lines)}")
+    err(f"{found[0].id}: {printable(found[0].prompt)}")
+    return str(found[0].id)
+
+
 def confirm(
     workspace: Any,
-    confirmation_id: IdArgument,
+    confirmation_ids: IdsArgument = None,
     *,
     sets: Annotated[
         list[str] | None,
@@ -297,6 +323,7 @@ def confirm(
 ) -> Answer:
     """Approve a pending call and run it.
 
+    Without ID, that is the only call that waits; of several, nothing runs and they are listed.
     Without --user you decide as the operator, about the calls and reviews of all users. With --user
     you decide as that user, who can't approve another user's call or their own review. Changed
     arguments are checked again; a critical tool then needs another confirmation. Exit codes: 0
@@ -304,6 +331,7 @@ def confirm(
     """
     from toolmd._cli.results import call_answer, show_progress, warn_of_earlier
 
+    confirmation_id = _find_id(workspace, "confirm", confirmation_ids, user, role)
     edit = _edit(workspace, confirmation_id, sets) if sets else None
     result = workspace.confirmations.approve_sync(
         confirmation_id,
@@ -334,18 +362,19 @@ def _edit(workspace: Any, confirmation_id: str, words: list[str]) -> dict[str, A
 
 def reject(
     workspace: Any,
-    confirmation_id: IdArgument,
+    confirmation_ids: IdsArgument = None,
     *,
     user: DeciderOption = None,
     role: RolesOption = None,
 ) -> Answer:
-    """Reject a pending call: it never runs.
+    """Reject a pending call, without ID the only one that waits: it never runs.
 
     Exit codes: 0 rejected, 3 denied or expired, 4 the run now has another question, 5 unknown
     call.
     """
     from toolmd._cli.results import call_answer
 
+    confirmation_id = _find_id(workspace, "reject", confirmation_ids, user, role)
     result = workspace.confirmations.reject_sync(confirmation_id, user=user, roles=role or ())
     if result.error is not None and result.error.code == "rejected":
         line = f"rejected: {printable(result.tool)} will not run"

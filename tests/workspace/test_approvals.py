@@ -155,8 +155,11 @@ def test_one_rejection_ends_it_and_the_caller_may_withdraw(shop, tmp_path) -> No
     first, second = (ask(workspace, amount).confirmation for amount in (500, 600))
 
     assert code(reject(first.id, user="bob")) == "not_allowed"
-    assert code(reject(first.id, user="eve", roles=["manager"])) == "rejected"
-    assert code(reject(second.id, user="ana")) == "rejected"
+    by_approver = reject(first.id, user="eve", roles=["manager"])
+    by_caller = reject(second.id, user="ana")
+    assert (code(by_approver), code(by_caller)) == ("rejected", "rejected")
+    assert by_approver.error.message.startswith("The approver said no: ")
+    assert by_caller.error.message.startswith("The user said no: ")
     assert done(tmp_path) == []
 
 

@@ -51,7 +51,7 @@ ELSEWHERE = (
     "The server waits for this answer in another process, or not any more. Answer in the console or"
     " the client that made the call, or call the tool again."
 )
-NO = "The user said no: do not call it again with the same arguments."
+NO = "{} said no: do not call it again with the same arguments."
 
 
 class Pipeline(Protocol):
@@ -317,7 +317,7 @@ class Confirmations:
                 if more := roles_by_escalation(one, who, yes.at):
                     by = {**by, "approval_escalated": ", ".join(more)}
             if call.asked is None and decision.kind == "reject":
-                await self._reject(one)
+                await self._reject(one, withdrawn=withdrawn and who.user is not None)
             tool = await self._dispatcher.find(call)
             if yes is not None and decision.kind in {"approve", "edit"}:
                 one = await self._step(tool, one, decision, yes, by)
@@ -372,7 +372,9 @@ class Confirmations:
     async def find_result(self, one: Confirmation) -> Result | None:
         """Return the result that was recorded for a decided call of a host."""
         if one.state == "rejected":
-            failure = deny("rejected", NO).failure
+            # The caller of a review may have withdrawn it.
+            whose = "A person" if one.kind == "review" else _whose(one)
+            failure = deny("rejected", NO.format(whose)).failure
             return Result(success=False, tool=one.tool, outcome="denied", error=failure,
                           tool_call_id=one.call.id)  # fmt: skip
         known: Result | None = await AROUND.run(lambda: find_record(self._store, one.id, one.call))
@@ -383,9 +385,9 @@ class Confirmations:
         if one.call.host_name is not None and one.call.asked is None:
             await AROUND.run(lambda: record(self._store, one.id, result, tool.call_spec))
 
-    async def _reject(self, one: Confirmation) -> None:
+    async def _reject(self, one: Confirmation, *, withdrawn: bool) -> None:
         await self._claim(one, "rejected")
-        raise deny("rejected", NO)
+        raise deny("rejected", NO.format("The user" if withdrawn else _whose(one)))
 
     async def _approve(  # noqa: PLR0913, PLR0917 - a decision, and the call that it runs
         self,
@@ -484,8 +486,7 @@ class Confirmations:
         assert isinstance(before, Mapping)
         at, verdict = await _check(tool, _apply_edit(one.call, edit))
         call = at.call._replace(arguments=at.arguments)
-        # The model learns no name; the record has it.
-        whose = "The user" if one.kind == "confirm" else "The approver"
+        whose = _whose(one)
         notes = (*one.notes, *changes(before, at.arguments, tool.call_spec.parameters, whose))
         bound_to = self._hash_of(tool, at.arguments)
         shown = call._replace(caller=one.call.caller)
@@ -652,6 +653,11 @@ class Confirmations:
         canonical = plain_numbers(dict(arguments))
         parts = [tool.hash, tool.invoker.implementation_hash, policy, canonical]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _whose(one: Confirmation) -> str:
+    """Return who decides, for a model: it learns no name, which the record has."""
+    return "The user" if one.kind == "confirm" else "The approver"
 
 
 def _needs_operator(verdict: Verdict) -> bool:

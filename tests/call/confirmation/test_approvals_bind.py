@@ -136,7 +136,7 @@ def test_a_confirmation_states_its_kind_its_time_and_its_expiry(world):
     assert held.confirmation == kept
     assert kept.to_request() == {
         "id": kept.id, "prompt": "I'd like to act: number: 1. Is this correct?",
-        "sensitivity": "low",
+        "sensitivity": "low", "code": "confirmation_required",
     }  # fmt: skip
 
 
@@ -154,6 +154,7 @@ def test_a_confirmation_shows_all_but_hidden_values(harness, tool, tmp_path):
         "parameters": {"pin": "(hidden)", "number": 1}, "user": "ada",
         "prompt": kept.prompt, "sensitivity": "critical",
         "created": 7.0, "expires": 607.0, "state": "pending",
+        "code": "confirmation_required",
     }  # fmt: skip
 
 

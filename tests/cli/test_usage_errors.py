@@ -55,6 +55,19 @@ def test_usage_errors_have_the_form_of_other_errors(console, words, said, help_)
     assert (typed.out, typed.code) == ("", 2)
 
 
+@pytest.mark.parametrize(
+    ("role", "help_"),
+    [("manger", "did you mean 'manager'?"), ("zzz", "the settings have clerk, manager")],
+)
+@pytest.mark.parametrize("words", ["call x", "run x", "handle", "confirm x", "pending", "serve"])
+def test_a_role_that_the_settings_do_not_declare_is_an_error(console, words, role, help_) -> None:
+    console.write("toolmd.toml", '[identity]\nroles = ["clerk", "manager"]\n')
+    typed = console(*words.split(), "--role", "clerk", "--role", role)
+    error, remedy = typed.err.splitlines()
+    assert error == f"error: --role {role} is no role of `[identity] roles`"
+    assert (remedy, typed.code) == (f"help: {help_}", 2)
+
+
 USERS = "call x|handle|run x|chat|serve|dev|pending|confirm x|reject x|respond x y".split("|")
 
 

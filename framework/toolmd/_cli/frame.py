@@ -11,7 +11,7 @@ import typer
 
 from toolmd._cli import screen
 from toolmd._cli.files import state_problem
-from toolmd.errors import ToolmdError
+from toolmd.errors import ToolmdError, did_you_mean
 
 if TYPE_CHECKING:
     # `--help` must not import the workspace.
@@ -150,6 +150,7 @@ def frame(verb: Callable[..., Answer | None], *, group: bool = False) -> Callabl
         if group and given.pop("ctx").invoked_subcommand is not None:
             return
         wants = {name: given.pop(name, None) for name in ("json", "project")}
+        roles: list[str] = given.get("role") or []
         if "caller" in parameters:
             wants["caller"] = CallerOptions(*(given.pop(name) for name in CallerOptions._fields))
         with ExitStack() as stack:
@@ -157,6 +158,8 @@ def frame(verb: Callable[..., Answer | None], *, group: bool = False) -> Callabl
                 wants["workspace"] = stack.enter_context(open_workspace(wants["project"]))
             elif answers:
                 stack.enter_context(screen.stdout_for_data())
+            if roles:
+                _check_roles(roles, wants["project"])
             given |= {name: value for name, value in wants.items() if name in parameters}
             answer = verb(**given)
         if answer is not None:
@@ -172,6 +175,17 @@ def frame(verb: Callable[..., Answer | None], *, group: bool = False) -> Callabl
     command.__signature__ = inspect.Signature([*own, *added])  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in (*own, *added)}
     return command
+
+
+def _check_roles(stated: Sequence[str], folder: Path | None) -> None:
+    """Stop with a usage error for a role that the settings do not declare."""
+    from toolmd.config import load_settings
+
+    known = load_settings(folder).identity.roles
+    for role in stated:
+        if known and role not in known:
+            help_ = did_you_mean(role, known) or f"the settings have {', '.join(known)}"
+            stop(ExitCode.USAGE, f"--role {role} is no role of `[identity] roles`", help_)
 
 
 def show(answer: Answer, *, json: bool) -> None:

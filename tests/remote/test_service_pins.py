@@ -36,12 +36,17 @@ def test_a_changed_document_suspends_its_operation_until_it_is_accepted(
     document.write_text(document.read_text().replace("getPet", "getPet\n      deprecated: true", 1))
     looked = run_command(project, "servers", "pet_store")
     suspended, changes = _called(project)
+    listed = run_command(project, "list")
     accepted = run_command(project, "servers", "pet_store", "--accept")
+    accepted_list = run_command(project, "list")
     after, _ = _called(project)
 
     assert (before.outcome, no_changes) == ("ok", [])
     assert (looked.code, accepted.code) == (1, 0)
     assert "operation.deprecated was added: true" in looked.out
+    assert listed.out.count("remote (suspended)") == 1
+    assert "remote (suspended)" in listed.out.partition("get_pet")[2].partition("\n")[0]
+    assert "suspended" not in accepted_list.out
     assert (suspended.outcome, suspended.error and suspended.error.code) == (
         "denied", "suspended_tool",
     )  # fmt: skip

@@ -7,9 +7,10 @@ import typer
 
 from toolmd._cli.frame import Answer, ExitCode, stop
 from toolmd._cli.names import complete_names, known_skill, same_names, unknown
-from toolmd._cli.screen import for_people, plural, table
+from toolmd._cli.screen import for_people, plural, printable, table
 from toolmd._types.diagnostic import Severity
 from toolmd._types.registry import AnySpec, Bound
+from toolmd.errors import UnreachableError
 
 
 def list_(workspace: Any) -> Answer:
@@ -17,8 +18,16 @@ def list_(workspace: Any) -> Answer:
     from toolmd._export.documents import list_entry
 
     bound: list[Bound[Any]] = [*workspace.tools.values(), *workspace.skills.values()]
-    entries = [list_entry(one) for one in bound]
     notes = [f"note: {note}" for note in same_names(workspace)]
+    try:
+        suspended = workspace.suspended_tools()
+    except UnreachableError as error:
+        suspended = frozenset()
+        notes.append(f"note: a suspended tool is not marked: {printable(str(error))}")
+    entries = [
+        {**list_entry(one), **({"suspended": True} if one.name in suspended else {})}
+        for one in bound
+    ]
     found = workspace.registry.diagnostics
     if errors := sum(d.severity is Severity.ERROR for d in found):
         missing = f"{plural(errors, 'error')}; some definitions may be missing: `toolmd check`"
@@ -53,7 +62,8 @@ def _runs(entry: dict[str, Any], spec: AnySpec) -> str:
     beside = python.suffix == ".py" and python.name != "plugin.py"
     if kind == "plugin" and (beside or target == getattr(spec, "implemented_by", "")):
         kind = "package"
-    return f"{kind} (stale)" if entry.get("stale") else kind
+    states = [state for state in ("stale", "suspended") if entry.get(state)]
+    return f"{kind} ({', '.join(states)})" if states else kind
 
 
 def show(

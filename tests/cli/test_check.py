@@ -301,3 +301,28 @@ def test_fmt_reports_its_changes_as_json(shop) -> None:
     assert [f["state"] for f in json.loads(shop("fmt", "--json", files[0]).out)] == ["canonical"]
     piped = json.loads(shop("fmt", "--json", "-", stdin=UGLY).out)
     assert shop("fmt", "-", stdin=UGLY).out == piped["text"]
+
+
+def test_a_project_without_definitions_is_told_where_they_are_looked_for(project) -> None:
+    (project.folder / "tools_md/say-hello.tool.md").unlink()
+    typed = project("check")
+    looked = ", ".join(f"{project.folder}/{name}_md" for name in ("tools", "skills"))
+    assert typed.err == (
+        "Nothing to check yet: `toolmd new tool NAME` writes the first one.\n"
+        f"note: no `*.tool.md` and no `*.skill.md` is in {looked}\n"
+    )
+    assert (typed.out, typed.code) == ("", 0)
+
+
+@pytest.mark.parametrize("others", [False, True])
+def test_a_definition_with_another_name_is_a_warning(project, others) -> None:
+    sample = project.folder / "tools_md/say-hello.tool.md"
+    project.write("tools_md/book-table.md", sample.read_text("utf-8"))
+    project.write("tools_md/README.md", "# About\n")
+    if not others:
+        sample.unlink()
+    typed = project("check")
+    assert "book-table.md is not read, because its name does not end with .tool.md" in typed.out
+    assert "rename it to book-table.tool.md" in typed.out
+    assert ("no `*.tool.md`" in typed.err) is not others
+    assert ("README" in typed.out, typed.code) == (False, 1)

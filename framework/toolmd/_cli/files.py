@@ -26,21 +26,21 @@ def definitions_among(paths: Iterable[str]) -> Iterator[Path]:
     for name in paths:
         path = Path(name)
         if path.is_dir() and not path.name.endswith(tuple(SUFFIXES)):
-            yield from sorted(_within(path))
+            yield from sorted(
+                one for suffix in SUFFIXES for one in files_within(path, f"*{suffix}")
+            )
         elif path.exists():
             yield path
         else:
             raise NotFoundError(f"{name}: no such file or folder")
 
 
-def _within(folder: Path) -> Iterator[Path]:
-    for suffix in SUFFIXES:
-        for path in folder.rglob(f"*{suffix}"):
-            hidden = any(
-                part.startswith(".") or part in _SKIPPED for part in path.relative_to(folder).parts
-            )
-            if not hidden:
-                yield path
+def files_within(folder: Path, pattern: str) -> Iterator[Path]:
+    """Yield the files of a pattern below a folder, but for those in hidden folders."""
+    for path in folder.rglob(pattern):
+        parts = path.relative_to(folder).parts
+        if not any(part.startswith(".") or part in _SKIPPED for part in parts):
+            yield path
 
 
 def path_here(path: Path) -> str:

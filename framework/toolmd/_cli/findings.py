@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolmd._cli.diagnostics import LinesOf
-from toolmd._cli.files import STDIN, definitions_among, state_problem
+from toolmd._cli.files import STDIN, definitions_among, files_within, state_problem
 from toolmd._cli.frame import open_workspace
 from toolmd._cli.screen import plural
 from toolmd._store import STORE_FILE
 from toolmd._types.code import Code
-from toolmd._types.diagnostic import SUFFIXES, Diagnostic
+from toolmd._types.diagnostic import SUFFIXES, Diagnostic, Severity, Span
 from toolmd._types.settings import Settings
 from toolmd.config import find_project, load_settings
 from toolmd.errors import ToolmdError
@@ -81,10 +81,47 @@ def _project(folder: Path | None, named: Sequence[Path] = ()) -> tuple[Findings,
         if state and state_problem(workspace.settings.state) is None:
             state = []
         kept = tuple(d for d in found if d not in state)
-        notes = (*(d.message for d in state), *_note_changed_python(workspace))
+        misnamed, nothing = ([], ()) if named else _find_misnamed(workspace)
+        kept += tuple(misnamed)
+        notes = (*(d.message for d in state), *_note_changed_python(workspace), *nothing)
         bare = _without_python(workspace, at if alone else workspace.tools)
         looked_at = f"{tools}, {skills}"
         return Findings(root, kept, looked_at, None, notes, bare), [*named, *python]
+
+
+def _find_misnamed(workspace: Any) -> tuple[list[Diagnostic], tuple[str, ...]]:
+    """Return a warning for each definition with another name, and a note if nothing is loaded.
+
+    A markdown file counts as one if it has a tool's Parameters, or if no definition is there.
+    """
+    settings: Settings = workspace.settings
+    folders = {settings.root / name: ".tool.md" for name in settings.tools}
+    folders |= {settings.root / name: ".skill.md" for name in settings.skills}
+    there = {folder: suffix for folder, suffix in folders.items() if folder.is_dir()}
+    nothing = not any(True for _ in definitions_among(map(str, there)))
+    found = []
+    for folder, suffix in there.items():
+        for path in files_within(folder, "*.md"):
+            is_tool = suffix == ".tool.md" and "\n## Parameters" in _text_of(path)
+            if path.name.endswith(tuple(SUFFIXES)) or path.stem.casefold() == "readme":
+                continue
+            if nothing or is_tool:
+                shown = path.relative_to(settings.root).as_posix()
+                message = f"{path.name} is not read, because its name does not end with {suffix}"
+                help_ = f"rename it to {path.stem}{suffix}"
+                found.append(Diagnostic(Span(shown, 1, 1, 1, 1), Code.MISNAMED_FILE,
+                                        Severity.WARNING, message, help_))  # fmt: skip
+    if not nothing or (not found and (workspace.tools or workspace.skills)):
+        return found, ()
+    places = ", ".join(map(str, folders))
+    return found, (f"no `*.tool.md` and no `*.skill.md` is in {places}",)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def _note_changed_python(workspace: Any) -> list[str]:

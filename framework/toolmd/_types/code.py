@@ -25,6 +25,10 @@ class Code(StrEnum):
     NOT_UTF8 = "not-utf8", "The file is not UTF-8. Save it as UTF-8."
     FILE_TOO_LARGE = "file-too-large", "The file is over 64 KiB, or Python over 1 MiB. Split it."
     UNREADABLE_FILE = "unreadable-file", "The file can't be opened; nothing of it was read."
+    MISNAMED_FILE = (
+        "misnamed-file",
+        "A markdown file is not read: the name of a definition ends with .tool.md or .skill.md.",
+    )
     OUTSIDE_ROOT = "outside-root", "A link leads out of the folder of definitions: not followed."
     EMPTY_FILE = "empty-file", "The file is empty."
     NESTED_TOO_DEEP = "nested-too-deep", "A list or an object is nested too deep to be read."

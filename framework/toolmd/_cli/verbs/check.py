@@ -143,6 +143,9 @@ def _against(revision: str, project: Path | None) -> Any:
 def _summary(found: Any, bare: str, *, fix: bool) -> list[str]:
     if found.diagnostics:
         lines = [f"Found {summary(found.diagnostics)}.{f' {bare}' if bare else ''}"]
+    elif found.looked_at == "0 tools, 0 skills":
+        first = "`toolmd new tool NAME` writes the first one"
+        lines = [f"Nothing to check yet: {first}."]
     elif found.looked_at == "0 files":
         lines = ["Nothing to check: there are no `*.tool.md` or `*.skill.md` files."]
     elif bare:

@@ -279,3 +279,23 @@ def test_an_interrupt_ends_it_though_a_client_listens(project: Path) -> None:
 
     _, rest = serving.process.communicate(timeout=30)
     assert "Traceback" not in rest
+
+
+@pytest.mark.parametrize("may", ["call,decide,operate", "call"])
+def test_an_operators_start_prints_the_link_to_the_console(project: Path, may: str) -> None:
+    serving = start(project, "--may", may)
+    assert serving.process.stderr is not None
+    told = serving.process.stderr.readline()
+    origin = serving.url.removesuffix("/mcp")
+    try:
+        with httpx2.Client(base_url=origin) as browser:
+            assert browser.get("/").status_code == 401
+            if may == "call":
+                assert told.startswith("API at ")
+                return
+            assert told == f"Console at {origin}/enter#token={serving.token}\n"
+            browser.post("/api/session", json={"token": serving.token}, headers={"origin": origin})
+            page = browser.get("/")
+        assert page.headers["content-type"].startswith("text/html"), page.text
+    finally:
+        end(serving)

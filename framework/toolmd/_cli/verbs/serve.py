@@ -214,6 +214,8 @@ def _over_http(plan: "HttpPlan", workers: int) -> None:
             err(f"Tokens of the settings: {', '.join(users)}")
         elif "TOOLMD_TOKEN" not in os.environ:
             err(f"Token: {plan.token}")
+        if plan.token is not None and "operate" in (plan.may or ()):
+            err(f"Console at {plan.console}")
         err(f"API at {plan.url}/api; try: {plan.first_request}")
         if plan.token is not None and plan.may is None:
             err("note: the token may call tools; with --may call,decide a person may also confirm")

@@ -116,6 +116,6 @@ try {
   follow();
 } catch (error) {
   state("lost", "no session");
-  main.replaceChildren(head("Open the link that the terminal shows"), note(error.status === 401 && location.pathname !== "/enter" ? "This console needs a session: open the link that toolmd dev printed. A token ends with the process that printed it." : error.message));
+  main.replaceChildren(head("Open the link that the terminal shows"), note(error.status === 401 && location.pathname !== "/enter" ? "This console needs a session: open the link that the server printed at its start. A token ends with the process that printed it." : error.message));
   announce(error.message);
 }

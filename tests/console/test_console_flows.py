@@ -61,6 +61,20 @@ def test_a_saved_file_changes_the_catalogue_at_once(visitor, served):
     expect(page.locator("article", has_text="pay_invoice")).to_be_hidden()
 
 
+def test_a_tool_whose_server_changed_is_shown_as_suspended(visitor):
+    changed = {
+        "path": "tools_md/pay-invoice.tool.md", "line": 1, "column": 1, "end_line": 1,
+        "end_column": 1, "code": "changed-remote-tool", "severity": "error",
+        "message": "It changed.", "help": None, "fix": [],
+    }  # fmt: skip
+    visitor.page.route("**/api/diagnostics*", lambda route: route.fulfill(json=[changed]))
+    page = visitor.go("/")
+    for name, state in (("pay_invoice", "suspended"), ("order_supplies", "live")):
+        expect(page.locator(".entry", has_text=name).locator(".status")).to_have_text(state)
+    page = visitor.go("/tools/pay_invoice")
+    expect(page.locator(".facts-line .status")).to_have_text("suspended")
+
+
 def test_a_tool_is_shown_as_it_is_written_and_as_each_model_sees_it(visitor, served):
     page = visitor.go("/tools/order_supplies")
     expect(page.locator(".source-text")).to_contain_text("How many boxes")

@@ -6,8 +6,8 @@ import { inFuture, object } from "./forms.js";
 /** What the pages need of the script around them: who calls, and how to go and to show again. */
 export const site = { who: {}, go: () => {}, show: async () => {} };
 
-const STATES = { stale: "last good version", pending: "stricter version live", idle: "no implementation", live: "live" };
-const stateOf = (one, changes) => (one.stale ? "stale" : changes.some((edit) => edit.name === one.name) ? "pending" : one.implementation.kind === "none" ? "idle" : "live");
+const STATES = { stale: "last good version", pending: "stricter version live", idle: "no implementation", suspended: "suspended", live: "live" };
+const stateOf = (one, changes, own) => (own.some((other) => other.code === "changed-remote-tool") ? "suspended" : one.stale ? "stale" : changes.some((edit) => edit.name === one.name) ? "pending" : one.implementation.kind === "none" ? "idle" : "live");
 
 export async function catalogue() {
   const [tools, skills, changes, found] = await Promise.all([api("tools"), api("skills"), api("changes"), api("diagnostics?source=true")]);
@@ -18,7 +18,7 @@ export async function catalogue() {
   for (const one of all) (groups[one.kind === "skill" ? "Skills" : one.category] ??= []).push(one);
   const details = (some) => (some.length ? el("details", { class: "findings", open: some.some((one) => one.severity === "error") }, el("summary", {}, counts(some)), some.map(finding)) : null);
   const entry = (one) => {
-    const state = stateOf(one, changes);
+    const state = stateOf(one, changes, ofEntry(one));
     return el("article", { class: `entry is-${state}`, "data-words": [one.name, one.title, one.description, one.category, STATES[state]].join(" ").toLowerCase() },
       el("div", { class: "entry-line" }, el("h3", { class: "entry-name" }, link(`/${one.kind}s/${one.name}`, code(one.name))), chips(labels(one)), status(state, STATES[state])),
       el("p", { class: "entry-what", dir: "auto" }, one.description), details(ofEntry(one)));
@@ -109,7 +109,7 @@ function form(one, word, send) {
 
 async function about(one, changes, found) {
   const own = found.filter((other) => [one.source.path, one.implementation.target?.split(":")[0]].includes(other.path));
-  const state = stateOf(one, changes);
+  const state = stateOf(one, changes, own);
   return [
     el("div", { class: "head" }, el("p", { class: "trail" }, link("/", "Catalogue"), " / ", one.kind === "skill" ? "Skills" : one.category), el("h1", {}, code(one.name)), el("p", { class: "lead", dir: "auto" }, one.description),
       el("div", { class: "facts-line" }, status(state, STATES[state]), chips(labels(one)), el("span", { class: "where" }, [one.source.path, one.implementation.target, one.version].filter(Boolean).join(" · ")))),

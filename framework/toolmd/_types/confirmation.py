@@ -187,7 +187,8 @@ class Confirmation(NamedTuple):
         """Return the JSON of a result that waits for this confirmation, without absent keys."""
         names = ("id", "prompt", "sensitivity", "replaces", "form")
         asked = {name: value for name in names if (value := getattr(self, name))}
-        asked["code"] = self.waits_as
+        if self.waits_as != "confirmation_required":
+            asked["code"] = self.waits_as
         if self.approvals:
             asked |= {"approvals": self._approvals(), "expires": self.expires}
         return asked

@@ -136,7 +136,7 @@ def test_a_confirmation_states_its_kind_its_time_and_its_expiry(world):
     assert held.confirmation == kept
     assert kept.to_request() == {
         "id": kept.id, "prompt": "I'd like to act: number: 1. Is this correct?",
-        "sensitivity": "low", "code": "confirmation_required",
+        "sensitivity": "low",
     }  # fmt: skip
 
 

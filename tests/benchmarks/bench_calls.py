@@ -78,12 +78,12 @@ def calls():
             unrecorded = asyncio.run(_least(_makers(workspace)))["valid"]
     bare = times["bare"]
     rows = [
-        ("a valid call", times["valid"], 55),
-        ("the same without the audit", unrecorded, 35),
-        ("the same of a user in a conversation", times["conversing"], 850),
-        ("a valid call of a function that awaits", times["awaiting"], 75),
-        ("the same with a confidence and an intent", times["guarded"], 80),
-        ("a denied call whose message is read", times["denied"], 95),
+        ("a valid call", times["valid"], 45),
+        ("the same without the audit", unrecorded, 30),
+        ("the same of a user in a conversation", times["conversing"], 400),
+        ("a valid call of a function that awaits", times["awaiting"], 65),
+        ("the same with a confidence and an intent", times["guarded"], 70),
+        ("a denied call whose message is read", times["denied"], 85),
     ]
     for title, took, bound in rows:
         note = f"{took * 1e6:.1f} µs; the function {bare * 1e6:.2f}"

@@ -18,8 +18,9 @@ EXPIRES_S = 600.0
 """How long a pending call may be approved, in seconds."""
 UNDECIDED = frozenset({"pending", "interrupted"})
 """The states in which a person may decide."""
+_PLAIN = "confirmation_required"
 WAITING = frozenset(
-    ("confirmation_required", "approval_required", "review_required", "input_required",
+    (_PLAIN, "approval_required", "review_required", "input_required",
      "confirmation_stale")
 )  # fmt: skip
 """The codes of a call that waits for a person (failures.md)."""
@@ -146,7 +147,12 @@ class Confirmation(NamedTuple):
             return self.code
         if self.kind == "review":
             return "approval_required" if self.approvals else "review_required"
-        return "confirmation_required"
+        return _PLAIN
+
+    @property
+    def _code(self) -> str:
+        """The code, where it says more than that the caller must confirm the call."""
+        return "" if self.waits_as == _PLAIN else self.waits_as
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON that a person needs to decide, without absent keys.
@@ -165,7 +171,7 @@ class Confirmation(NamedTuple):
             "created": self.created or None,
             "expires": None if self.expires is None or self.expires >= FAR else self.expires,
             "state": self.state,
-            "code": self.waits_as,
+            "code": self._code,
             "saves": self.saves,
             "form": self.form,
             "reason": self.reason if self.approvals else None,
@@ -187,8 +193,8 @@ class Confirmation(NamedTuple):
         """Return the JSON of a result that waits for this confirmation, without absent keys."""
         names = ("id", "prompt", "sensitivity", "replaces", "form")
         asked = {name: value for name in names if (value := getattr(self, name))}
-        if self.waits_as != "confirmation_required":
-            asked["code"] = self.waits_as
+        if self._code:
+            asked["code"] = self._code
         if self.approvals:
             asked |= {"approvals": self._approvals(), "expires": self.expires}
         return asked

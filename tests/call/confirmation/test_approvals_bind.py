@@ -154,7 +154,6 @@ def test_a_confirmation_shows_all_but_hidden_values(harness, tool, tmp_path):
         "parameters": {"pin": "(hidden)", "number": 1}, "user": "ada",
         "prompt": kept.prompt, "sensitivity": "critical",
         "created": 7.0, "expires": 607.0, "state": "pending",
-        "code": "confirmation_required",
     }  # fmt: skip
 
 

@@ -127,7 +127,6 @@ def test_a_pending_call_is_reported_and_confirmed_by_its_id(world):
     assert held.to_dict() == {
         "id": held.id,
         "kind": "confirm",
-        "code": "confirmation_required",
         "tool_call_id": "c-ask_first",
         "tool": "ask_first",
         "parameters": {"word": "a"},

@@ -172,7 +172,7 @@ def test_the_child_of_a_fork_has_threads_of_its_own():
 
 
 def test_a_thread_that_is_free_takes_the_next_function_and_keeps_nothing_of_the_last():
-    threads = Threads("kept", idle_s=0.2)
+    threads = Threads("kept", idle_s=2.0)
     one = Authentication()
     kept = weakref.ref(one)
 

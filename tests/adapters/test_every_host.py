@@ -1,6 +1,7 @@
 """The same promises in each agent framework: its own approvals decide stored questions."""
 
 import ast
+import asyncio
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -24,7 +25,7 @@ from shop import (
 
 import toolmd
 from toolmd import Approver, Caller, Workspace
-from toolmd.adapters._host import Host
+from toolmd.adapters._host import Host, HostCall
 
 HOSTS = {"pydantic_ai": "PydanticAI", "openai_agents": "OpenAIAgents", "langchain": "LangChain"}
 Open = Callable[..., Clerk]
@@ -49,6 +50,26 @@ def test_the_roles_of_a_hosts_context_may_be_a_list_or_one(ws: Workspace) -> Non
     for context in ({"roles": many}, Caller(roles=many)):
         assert Host(ws).caller_of(context).roles == ("clerk", "boss")
     assert Host(ws).caller_of({"user": "u1", "roles": "clerk"}).roles == ("clerk",)
+
+
+def test_only_an_equal_call_of_the_same_caller_shares_a_question(ws: Workspace) -> None:
+    def ask(call_id: str, caller: Caller, amount: int = 120) -> HostCall:
+        return HostCall("refund", {"order": "A1", "amount": amount}, call_id, caller)
+
+    async def main() -> None:
+        host, ann = Host(ws), Caller("ann", conversation="k1")
+        asked = (await host.begin(ask("c1", ann))).confirmation
+        assert asked is not None
+        assert [one.id for one in await host.questions(ask("c2", ann))] == [asked.id]
+        for other in (
+            Caller(conversation="k1"), Caller("eve", conversation="k1"),
+            Caller("ann", conversation="k2"), Caller("ann", conversation="k1", roles=("boss",)),
+            Caller("ann", conversation="k1", via="till"),
+        ):  # fmt: skip
+            assert await host.questions(ask("c3", other)) == ()
+        assert await host.questions(ask("c4", ann, 121)) == ()
+
+    asyncio.run(main())
 
 
 @BOTH_WAYS

@@ -29,7 +29,7 @@ class CompiledTool:
         self.limits = parts.limits
         self.invoker = invoker
         self._read = steps_of("read", parts)
-        self._in_thread = tuple(partial(_in_thread, step) for step in self._read)
+        self._read_in_thread = tuple(partial(_in_thread, step) for step in self._read)
         """The same for large arguments."""
         self._decide = steps_of("decide", parts)
         self._escalation = escalation(parts)
@@ -58,7 +58,7 @@ class CompiledTool:
 
     async def check(self, at: Passage) -> Verdict:
         """Check context and arguments, then return the strictest verdict. Raises CallDenied."""
-        for read_call in self._in_thread if is_large(at.call.arguments) else self._read:
+        for read_call in self._read_in_thread if is_large(at.call.arguments) else self._read:
             if (waiting := read_call(at)) is not None:
                 await waiting
         if not self._decide:
@@ -80,7 +80,7 @@ class CompiledTool:
     async def read(self, call: Call) -> Passage:
         """Return a call with its arguments, without a verdict. Raises CallDenied."""
         at = Passage(call, 0.0)
-        for read_call in self._in_thread if is_large(call.arguments) else self._read:
+        for read_call in self._read_in_thread if is_large(call.arguments) else self._read:
             if (waiting := read_call(at)) is not None:
                 await waiting
         return at

@@ -160,15 +160,15 @@ class HttpPlan(NamedTuple):
     @property
     def first_request(self) -> str:
         """A command that lists the tools over HTTP."""
-        return f'curl -H "Authorization: Bearer {self._shown_token}" {self.url}/api/tools'
+        return f'curl -H "Authorization: Bearer {self._printable_token}" {self.url}/api/tools'
 
     @property
     def console(self) -> str:
         """The link that opens the console in a browser."""
-        return f"{self.url}/enter#token={self._shown_token}"
+        return f"{self.url}/enter#token={self._printable_token}"
 
     @property
-    def _shown_token(self) -> str:
+    def _printable_token(self) -> str:
         return "$TOOLMD_TOKEN" if "TOOLMD_TOKEN" in os.environ else self.token or "TOKEN"
 
 

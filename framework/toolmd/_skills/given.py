@@ -43,9 +43,7 @@ def check_given(
             if called is None:
                 hint = did_you_mean(one.tool, tools) or hint
             elif not called.read_only:
-                hint = (
-                    f"{hint}; if its file says Read Only since an edit, `toolmd accept {one.tool}`"
-                )
+                hint += f"; if its file says Read Only now, run `toolmd accept {one.tool}`"
             found.report(code, one.line, f"Given reads {one.name} from {one.tool}: {why}", hint)
             continue
         written = [_argument(name, cel, one, text) for name, cel in one.arguments.items()]

@@ -26,7 +26,7 @@ _CORRECTABLE = frozenset(
 def json_bytes(value: Any) -> bytes:
     """Return a JSON value as UTF-8; an unpaired surrogate becomes an escape."""
     try:
-        return to_json(value)
+        return to_json(value, inf_nan_mode="null")
     except ValueError:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
         return text.encode("utf-8", "backslashreplace")

@@ -120,7 +120,7 @@ class Host:
         return tuple(
             one for one in await confirmations.pending(user=caller.user)
             if (one.tool, one.call.arguments) == (asked.tool, asked.call.arguments)
-            and one.call.caller.conversation == caller.conversation
+            and _whose(one) == _whose(asked)
         )  # fmt: skip
 
     def _named(self, call: HostCall) -> Call:
@@ -272,6 +272,11 @@ def _is_about(call: HostCall, one: Confirmation) -> bool:
         for name, given in call.arguments.items()
         if name in asked and not (isinstance(given, Mapping) and "$result" in given)
     )
+
+
+def _whose(one: Confirmation) -> Caller:
+    """Return the caller of a question, without the words of one request."""
+    return one.call.caller._replace(message="", earlier=())
 
 
 def _is_answer(entry: JournalEntry) -> bool:
